@@ -1,0 +1,1 @@
+"""The adapters that come with holdall: one sub-package a backend."""

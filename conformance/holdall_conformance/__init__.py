@@ -1,0 +1,1 @@
+"""The conformance kit: proves that a backend keeps the contract of holdall."""

@@ -1,0 +1,160 @@
+"""How the derived parts reach a backend: with patience for transient faults, and by compare-and-set.
+
+A write whose reply was lost is settled by reading: every payload names the write that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from holdall.errors import OutcomeUnknown, StoreTimeout, Unavailable
+from holdall.spi import ABSENT, Backend, BackendItem, Environment, Mismatch, Tag
+
+Result = TypeVar("Result")
+
+_ATTEMPTS = 5
+_FIRST_DELAY, _LAST_DELAY, _GROWTH = 0.002, 0.2, 2.0
+_SCAN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a write is to do with what it found.
+
+    Attributes:
+        payload: what to put, or None to delete.
+        result: what the write returns.
+
+    """
+
+    payload: bytes | None
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A write that has nothing to do; `result` is what it returns."""
+
+    result: Any
+
+
+Decide = Callable[[BackendItem | None], Awaitable[Decision | Unchanged]]
+Settle = Callable[[BackendItem | None], bool]
+
+
+class Access:
+    """A backend, approached with patience."""
+
+    def __init__(self, backend: Backend, environment: Environment, timeout: float) -> None:
+        self.backend = backend
+        self.environment = environment
+        self._timeout = timeout
+
+    async def get(self, key: bytes) -> BackendItem | None:
+        """Return what is under a key."""
+        return await self._patiently(lambda: self.backend.get(key))
+
+    async def scan(self, prefix: bytes, after: bytes | None, limit: int) -> Sequence[BackendItem]:
+        """Return items in order."""
+        return await self._patiently(lambda: self.backend.scan(prefix, after, limit))
+
+    async def put(self, key: bytes, payload: bytes, expect: Tag) -> None:
+        """Write if the key is as expected."""
+        await self._patiently(lambda: self.backend.put(key, payload, expect))
+
+    async def delete(self, key: bytes, expect: Tag) -> None:
+        """Delete if the key is as expected."""
+        await self._patiently(lambda: self.backend.delete(key, expect))
+
+    async def put_new(self, key: bytes, payload: bytes) -> None:
+        """Write an item whose content its key decides, unless somebody has done so."""
+        try:
+            await self.put(key, payload, ABSENT)
+        except Mismatch:
+            return
+        except OutcomeUnknown:
+            if await self.get(key) is None:
+                await self.put_new(key, payload)
+
+    async def items(self, prefix: bytes) -> AsyncIterator[BackendItem]:
+        """Iterate over all items with a prefix."""
+        after: bytes | None = None
+        while True:
+            found = await self.scan(prefix, after, _SCAN)
+            for item in found:
+                yield item
+            if len(found) < _SCAN:
+                return
+            after = found[-1].key
+
+    async def replace(self, key: bytes, decide: Decide, settle: Settle) -> Any:
+        """Replace what is under a key by what a decision makes of it, until nobody was faster.
+
+        Args:
+            key: the key.
+            decide: takes what is there and returns what to do; a refusal raises.
+            settle: takes what is there after the reply of a write was lost, and returns whether the write was
+                applied; raises `OutcomeUnknown` where that cannot be told. It is not asked while the key has the very
+                tag that the write expected. Absence has none: what is absent may have come and gone.
+
+        Raises:
+            StoreTimeout: others were faster until the time was up.
+            OutcomeUnknown: a reply was lost and cannot be settled.
+
+        """
+        deadline = self.environment.boot_time() + self._timeout
+        delay = _FIRST_DELAY
+        unsettled: Tag = None
+        sent = Decision(None, None)
+        while True:
+            item = await self.get(key)
+            tag = ABSENT if item is None else item.tag
+            if unsettled is not None and (item is None or tag != unsettled):
+                if settle(item):
+                    return sent.result
+                unsettled = None
+            decision = await decide(item)
+            if isinstance(decision, Unchanged):
+                return decision.result
+            sent = decision
+            try:
+                if decision.payload is None:
+                    await self.delete(key, tag)
+                else:
+                    await self.put(key, decision.payload, tag)
+            except Mismatch:
+                delay = await self._wait(delay, deadline)
+            except OutcomeUnknown:
+                unsettled = tag
+                delay = await self._wait(delay, deadline)
+            else:
+                return decision.result
+
+    async def _wait(self, delay: float, deadline: float) -> float:
+        if self.environment.boot_time() >= deadline:
+            message = "others changed the same key again and again until the time was up"
+            raise StoreTimeout(message)
+        await self.environment.sleep(delay * self.environment.random())
+        return min(delay * _GROWTH, _LAST_DELAY)
+
+    async def _patiently(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        delay = _FIRST_DELAY
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await call()
+            except Unavailable:
+                await self.environment.sleep(delay * (0.5 + self.environment.random()))
+                delay = min(delay * _GROWTH, _LAST_DELAY)
+        return await call()
+
+
+def lost(what: str) -> OutcomeUnknown:
+    """Return the error for a write that cannot be settled.
+
+    Args:
+        what: what was written, such as "put".
+
+    """
+    return OutcomeUnknown(f"the reply to the {what} was lost, and others wrote since: read again and decide")

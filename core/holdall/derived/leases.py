@@ -1,0 +1,186 @@
+"""Leases and flags over a backend: one item each, that is never deleted while its token must go on.
+
+Where a clock can be trusted, a lease expires by it. Where none can (`expiry_clock` "client"), a lease is expired when
+it has been watched unchanged for its ttl on this process's boot clock: `observes`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from holdall.derived.access import Access, Decision, Settle, Unchanged, lost
+from holdall.derived.layout import FLAG, LEASE
+from holdall.errors import Corrupt
+from holdall.spi import ANY, LeaseRequest
+from holdall.values import Holder
+
+if TYPE_CHECKING:
+    from holdall.derived.clock import Clock
+    from holdall.spi import BackendItem
+
+_MOST_WATCHED = 10_000
+
+
+class LeaseState(NamedTuple):
+    """The item of a key: free without a nonce."""
+
+    nonce: str | None = None
+    owner: str = ""
+    token: int = 0
+    ttl: float = 0.0
+    expires: float = 0.0
+    boot: str = ""
+    floor: int = 0
+    write: str = ""
+
+    def encode(self) -> bytes:
+        """Return the bytes to store."""
+        return orjson.dumps(list(self))
+
+
+class DerivedLock:
+    """Every operation of a lock, by reading and compare-and-set on the key's item."""
+
+    def __init__(self, access: Access, clock: Clock) -> None:
+        self._access = access
+        self._clock = clock
+        self._environment = access.environment
+        self._watched: dict[str, tuple[str, float]] = {}
+
+    async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
+        """Take a free or expired key."""
+
+        async def decide(item: BackendItem | None) -> Decision | Unchanged:
+            state = _state(item)
+            now = await self._clock.now()
+            if self._left(key, state, now) > 0:
+                return Unchanged(None)
+            token = max(state.token, state.floor) + 1
+            taken = LeaseState(nonce, owner, token, ttl, now + ttl, self._clock.boot, state.floor, nonce)
+            return Decision(taken.encode(), token)
+
+        token: int | None = await self._access.replace(_key(key), decide, _settle(nonce, "acquire"))
+        return token
+
+    def _left(self, key: str, state: LeaseState, now: float) -> float:
+        """Return how many seconds a lease has left, 0 for none."""
+        if state.nonce is None or state.boot != self._clock.boot:
+            return 0.0
+        if not self._clock.observes:
+            return max(0.0, state.expires - now)
+        boot_now = self._environment.boot_time()
+        write, since = self._watched.get(key, ("", 0.0))
+        if write != state.write:
+            if len(self._watched) >= _MOST_WATCHED:
+                self._watched.clear()
+            self._watched[key] = (state.write, boot_now)
+            since = boot_now
+        return max(0.0, since + state.ttl - boot_now)
+
+    async def renew(self, request: LeaseRequest, ttl: float) -> bool:
+        """Extend a lease that is live."""
+        write = self._environment.new_id()
+
+        async def decide(item: BackendItem | None) -> Decision | Unchanged:
+            state, now = _state(item), await self._clock.now()
+            if not self._is_current(request, state, now):
+                return Unchanged(result=False)
+            return Decision(state._replace(ttl=ttl, expires=now + ttl, write=write).encode(), result=True)
+
+        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "renewal")))
+
+    async def release(self, request: LeaseRequest) -> bool:
+        """Free a key."""
+        write = self._environment.new_id()
+
+        async def decide(item: BackendItem | None) -> Decision | Unchanged:
+            state, now = _state(item), await self._clock.now()
+            if not self._is_current(request, state, now):
+                return Unchanged(result=False)
+            return Decision(state._replace(nonce=None, write=write).encode(), result=True)
+
+        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "release")))
+
+    def _is_current(self, request: LeaseRequest, state: LeaseState, now: float) -> bool:
+        same = (state.nonce, state.token) == (request.nonce, request.token)
+        return same and self._left(request.key, state, now) > 0
+
+    async def holder(self, key: str) -> Holder | None:
+        """Return who has the key."""
+        state = _state(await self._access.get(_key(key)))
+        if state.nonce is None:
+            return None
+        left = self._left(key, state, await self._clock.now())
+        return Holder(state.owner, state.token, left) if left > 0 else None
+
+    async def raise_floor(self, key: str, token: int) -> None:
+        """Make the next token higher."""
+        write = self._environment.new_id()
+
+        async def decide(item: BackendItem | None) -> Decision | Unchanged:
+            state = _state(item)
+            if state.floor >= token:
+                return Unchanged(None)
+            return Decision(state._replace(floor=token, write=write).encode(), None)
+
+        await self._access.replace(_key(key), decide, _settle(write, "raising of the floor"))
+
+    async def set_flag(self, key: str, ttl: float) -> None:
+        """Raise a flag."""
+        expires = await self._clock.now() + ttl
+        payload = orjson.dumps([expires, self._environment.new_id()])
+        await self._access.put(FLAG + key.encode(), payload, ANY)
+
+    async def flag(self, key: str) -> bool:
+        """Return whether a flag is raised."""
+        item = await self._access.get(FLAG + key.encode())
+        return item is not None and flag_expires(item) > await self._clock.now()
+
+    async def clear_flag(self, key: str) -> None:
+        """Lower a flag."""
+        await self._access.delete(FLAG + key.encode(), ANY)
+
+
+def flag_expires(item: BackendItem) -> float:
+    """Return when a flag falls by itself.
+
+    Args:
+        item: the flag.
+
+    Raises:
+        Corrupt: it is something else.
+
+    """
+    try:
+        return float(orjson.loads(item.payload)[0])
+    except (ValueError, TypeError, LookupError) as error:
+        message = "a flag cannot be read"
+        raise Corrupt(message) from error
+
+
+def _key(key: str) -> bytes:
+    return LEASE + key.encode()
+
+
+def _state(item: BackendItem | None) -> LeaseState:
+    if item is None:
+        return LeaseState()
+    try:
+        fields: list[Any] = orjson.loads(item.payload)
+        return LeaseState(*fields)
+    except (ValueError, TypeError) as error:
+        message = "the lease of a key cannot be read; it does not count as free"
+        raise Corrupt(message) from error
+
+
+def _settle(write: str, what: str) -> Settle:
+    def settle(item: BackendItem | None) -> bool:
+        if item is None:
+            return False
+        if _state(item).write == write:
+            return True
+        raise lost(what)
+
+    return settle

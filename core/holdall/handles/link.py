@@ -1,0 +1,243 @@
+"""The way from a handle to its storage: opening it, guarding it against fork and close, observing its operations."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import weakref
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from holdall.clock import boot_time
+from holdall.derived import derive
+from holdall.drive import drive
+from holdall.environment import BlockingEnvironment, SuspendingEnvironment
+from holdall.errors import ClosedHandle, ConfigError, ForkedHandle, HoldallError
+from holdall.handles.runners import InlineRunner, LoopRunner, Runner, ThreadRunner
+from holdall.operation import Operation
+from holdall.plugins import observers
+from holdall.spi import Adapter, Connection, Environment, Target
+from holdall.url import Url
+
+_log = logging.getLogger("holdall")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """All that is needed to open a storage, as often as wanted."""
+
+    adapter: Adapter
+    url: Url
+    options: dict[str, Any]
+    timeout: float
+    client: Any
+
+    async def connect(self, *, suspending: bool) -> Connection:
+        """Open the storage.
+
+        Args:
+            suspending: whether an event loop runs the calls.
+
+        Raises:
+            ConfigError: the adapter has no way to be opened like this.
+
+        """
+        environment: Environment = SuspendingEnvironment() if suspending else BlockingEnvironment()
+        target = Target(
+            url=self.url,
+            options=self.options,
+            timeout=self.timeout,
+            client=self.client,
+            environment=environment,
+            suspending=suspending,
+        )
+        if self.adapter.connect is not None:
+            return await self.adapter.connect(target)
+        if self.adapter.backend is None:
+            message = f"adapter {self.adapter.name!r} brings no such handle"
+            raise ConfigError(message)
+        backend = await self.adapter.backend(target)
+        return await derive(backend, self.adapter.capabilities, environment, self.timeout)
+
+
+class Link:
+    """What the handles on one storage share; the handle that opened it closes it."""
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self.adapter = opening.adapter.name
+        self.connection: Connection | None = None
+        self.closed = False
+        self._pid = os.getpid()
+
+    @property
+    def place(self) -> str:
+        """The URL without secrets."""
+        return str(self.opening.url)
+
+    def check(self) -> None:
+        """Refuse to work in a forked child or after closing.
+
+        Raises:
+            ForkedHandle: this is a child of the process that opened the handle.
+            ClosedHandle: the handle was closed.
+
+        """
+        if os.getpid() != self._pid:
+            message = "this handle was opened before a fork: open a new one in the child process"
+            raise ForkedHandle(message)
+        if self.closed:
+            message = "this handle is closed: open a new one"
+            raise ClosedHandle(message)
+
+    def forked(self) -> bool:
+        """Return whether this is a child of the process that opened the handle."""
+        return os.getpid() != self._pid
+
+    def observed(self, name: str, scope: str | None, started: float, outcome: str) -> None:
+        """Tell the observers, if there are any."""
+        observe = observers()
+        if observe is None:
+            return
+        duration = boot_time() - started
+        try:
+            observe(operation=Operation(name, self.adapter, scope, duration, outcome))
+        except Exception:  # an observer must not break what it observes
+            _log.exception("a holdall_operation hook failed")
+
+
+class SyncLink(Link):
+    """A link whose operations block."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.connection = drive(opening.connect(suspending=False))
+        self._abandoned = weakref.finalize(self, _close_if_same_process, self.connection, os.getpid())
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run an operation to its end."""
+        return drive(coroutine)
+
+    def close(self) -> None:
+        """Close the storage, once."""
+        if self.closed or self.forked():
+            return
+        self.closed = True
+        self._abandoned.detach()
+        if self.connection is not None:
+            drive(_close(self.connection))
+
+
+class AsyncLink(Link):
+    """A link whose operations are awaited; it connects with the first of them."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self._runner = self._make_runner()
+
+    def _make_runner(self) -> Runner:
+        match self.opening.adapter.io:
+            case "none":
+                return InlineRunner()
+            case "blocking":
+                runner = ThreadRunner(self.opening.timeout)
+                weakref.finalize(self, runner.stop)
+                return runner
+            case "suspending":
+                return LoopRunner()
+
+    async def connect(self) -> Connection:
+        """Open the storage if that has not been done."""
+        if self.connection is None:
+            self.check()
+            await self._runner.run(self._connect_once())
+        if self.connection is None:
+            message = "the handle was closed while it connected"
+            raise ClosedHandle(message)
+        return self.connection
+
+    async def _connect_once(self) -> None:
+        if self.connection is None:
+            suspending = self.opening.adapter.io == "suspending"
+            connection = await self.opening.connect(suspending=suspending)
+            if self.connection is None:
+                self.connection = connection
+            else:
+                await connection.close()
+
+    async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run an operation to its end."""
+        return await self._runner.run(coroutine)
+
+    async def close(self) -> None:
+        """Close the storage, once."""
+        if self.closed or self.forked():
+            return
+        self.closed = True
+        if self.connection is not None:
+            await self._runner.run(_close(self.connection))
+        self._runner.stop()
+
+
+async def _close(connection: Connection) -> None:
+    await connection.close()
+
+
+def _close_if_same_process(connection: Connection, pid: int) -> None:
+    if os.getpid() == pid:
+        drive(_close(connection))
+
+
+class Handle:
+    """What every handle has: its link, a repr without secrets, and no way to be pickled or copied."""
+
+    _link: Link
+
+    @property
+    def adapter(self) -> str:
+        """The name of the adapter."""
+        return self._link.adapter
+
+    def __repr__(self) -> str:
+        """Return the kind of handle and the URL without secrets."""
+        return f"<holdall {type(self).__name__} {self._link.place}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied.
+
+        Raises:
+            TypeError: always.
+
+        """
+        message = f"a {type(self).__name__} cannot be pickled or copied: open it again from its URL where it is needed"
+        raise TypeError(message)
+
+
+class Place:
+    """Finds the scope and key among the arguments of an operation, for errors and observers."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        names = list(inspect.signature(function).parameters)[1:]
+        self._positions = [(names.index(name), name) if name in names else None for name in ("scope", "key")]
+
+    def find(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[str | None, str | None]:
+        """Return the scope and the key, None for what is not there or no str."""
+        scope, key = (_argument(position, arguments, named) for position in self._positions)
+        return scope, key
+
+    def locate(
+        self, error: BaseException, adapter: str, operation: str, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> None:
+        """Note on an error of holdall where it happened."""
+        if isinstance(error, HoldallError):
+            error.located(adapter, operation, *self.find(arguments, named))
+
+
+def _argument(position: tuple[int, str] | None, arguments: tuple[Any, ...], named: dict[str, Any]) -> str | None:
+    if position is None:
+        return None
+    index, name = position
+    value = arguments[index] if index < len(arguments) else named.get(name)
+    return value if isinstance(value, str) else None

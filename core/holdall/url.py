@@ -1,0 +1,138 @@
+"""Parsing of storage URLs and of the options in them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, unquote_plus
+
+from holdall.errors import ConfigError
+
+if TYPE_CHECKING:
+    from holdall.spi import Option
+
+__all__ = ["Url", "parse_options", "parse_url"]
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?")
+_PASSWORD = re.compile(r"(://[^:/@?#]*:)[^/?#]*(@)")
+_SECRET_OPTION = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*", re.IGNORECASE)
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Url:
+    """A parsed storage URL; its repr and str hide passwords.
+
+    Attributes:
+        text: the URL as it was given, secrets included.
+        scheme: the part before "://", lower case.
+        authority: the part up to the first slash, percent-decoded, its case kept.
+        path: the rest up to the "?", percent-decoded, with its first slash.
+        query: the options, percent-decoded.
+
+    """
+
+    text: str
+    scheme: str
+    authority: str
+    path: str
+    query: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """Return the URL without passwords."""
+        return _SECRET_OPTION.sub(r"\1***", _PASSWORD.sub(r"\1***\2", self.text))
+
+    __repr__ = __str__
+
+
+def parse_url(text: str) -> Url:
+    """Parse a storage URL.
+
+    Args:
+        text: such as `sqlite:///app.db?durability=relaxed`.
+
+    Raises:
+        ConfigError: it is not a URL, or names an option twice.
+
+    """
+    match = _URL.fullmatch(text)
+    if match is None:
+        what = "has a '#': write it as %23" if "#" in text else "is not of the form scheme://place?option=value"
+        message = f"the storage URL {what}"
+        raise ConfigError(message)
+    return Url(
+        text=text,
+        scheme=match["scheme"].lower(),
+        authority=unquote(match["authority"]),
+        path=unquote(match["path"]),
+        query=_parse_query(match["query"] or ""),
+    )
+
+
+def _parse_query(query: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        name, separator, value = part.partition("=")
+        name = unquote_plus(name)
+        if not separator:
+            message = f"option {name!r} of the storage URL has no value: write {name}=..."
+            raise ConfigError(message)
+        if name in options:
+            message = f"option {name!r} stands twice in the storage URL: keep one"
+            raise ConfigError(message)
+        options[name] = unquote_plus(value)
+    return options
+
+
+def parse_options(adapter: str, declared: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Check options against those an adapter declares, and fill in the defaults.
+
+    Args:
+        adapter: name of the adapter, for errors.
+        declared: the options it has.
+        given: the options of the URL and the configuration, as text or already typed.
+
+    Returns:
+        A value for every declared option.
+
+    Raises:
+        ConfigError: an option is unknown or its value is not of its kind; the message names the nearest valid one.
+
+    """
+    known = {option.name: option for option in declared}
+    for name in given:
+        if name not in known:
+            raise ConfigError(_unknown(adapter, name, list(known)))
+    return {name: _typed(option, given[name]) if name in given else option.default for name, option in known.items()}
+
+
+def _unknown(adapter: str, name: str, known: list[str]) -> str:
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(sorted(known)) or 'none'}"
+    return f"adapter {adapter!r} has no option {name!r}: {hint}"
+
+
+def _typed(option: Option, value: Any) -> Any:
+    try:
+        typed = _boolean(value) if option.kind is bool else option.kind(value)
+    except ValueError as error:
+        message = f"option {option.name!r} must be of type {option.kind.__name__}"
+        raise ConfigError(message) from error
+    if option.choices and typed not in option.choices:
+        nearest = difflib.get_close_matches(str(typed), option.choices, n=1, cutoff=0.4)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        message = f"option {option.name!r} must be one of {', '.join(option.choices)}{hint}"
+        raise ConfigError(message)
+    return typed
+
+
+def _boolean(value: Any) -> bool:
+    text = str(value).lower()
+    if text not in _TRUE | _FALSE:
+        message = f"{text} is neither true nor false"
+        raise ValueError(message)
+    return text in _TRUE
