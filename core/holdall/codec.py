@@ -104,8 +104,10 @@ def digest(values: Iterable[object]) -> str:
 # ---------------------------------------------------------------------------------------------------------- fast path
 
 
-def _encode_plain(value: object) -> bytes | None:
-    if _is_plain((value,), MAX_DEPTH + 1):
+def _encode_plain(value: Any) -> bytes | None:
+    # A dict at the top, the usual case, is spared a call: that is a third of the time of a small one.
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if _is_plain(value.values(), MAX_DEPTH) if kind is dict else _is_plain((value,), MAX_DEPTH + 1):
         try:
             return orjson.dumps(value)
         except TypeError:  # a key that is no str, a lone surrogate, or an int outside 64 bits

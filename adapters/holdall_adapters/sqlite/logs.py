@@ -1,0 +1,462 @@
+"""Logs in SQLite: a row a batch, its entries as lines, its id the log's id and the position of its first entry.
+
+An append to a log that is there, by a holder whose token is the mark, is one statement. Everything else is decided under
+the write lock.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdall.errors import AlreadyExists, TooLarge
+from holdall.keys import text_after
+from holdall.rules import (
+    KEPT_BATCHES,
+    check_batch,
+    check_fence,
+    check_head,
+    check_start,
+    kept_position,
+    raised_mark,
+)
+from holdall.spi import ABSENT, ANY, AppendRequest, LogRequest, StoredEntries, StoredPage
+from holdall.values import Appended, Head
+
+from holdall_adapters.sqlite.errors import translated
+from holdall_adapters.sqlite.port import Database, Transaction
+from holdall_adapters.sqlite.records import BEHIND_ALL_TEXT, lower_bound, page_of_scopes, scopes_statement
+from holdall_adapters.sqlite.schema import POSITION_BITS
+
+if TYPE_CHECKING:
+    from holdall.spi import Environment
+
+__all__ = ["SqliteLogs"]
+
+_MASK = (1 << POSITION_BITS) - 1
+_MOST_LOGS = 1 << (63 - POSITION_BITS)
+_MOST_ROWS = 10_000
+_FORGOTTEN_ROWS = 2_000
+
+_LENGTH = f"""coalesce((SELECT (b.id & {_MASK}) + b.count FROM holdall_batches b
+    WHERE b.id >= l.id << {POSITION_BITS} AND b.id < (l.id + 1) << {POSITION_BITS}
+    ORDER BY b.id DESC LIMIT 1), l.base)"""
+_LOG = f"""SELECT l.id AS log, l.first AS first, l.incarnation AS incarnation, {_LENGTH} AS length, l.mark AS mark
+    FROM holdall_logs l WHERE l.scope = ? AND l.key = ?"""
+_LIVE_LOG = f"{_LOG} AND l.incarnation IS NOT NULL"
+_START = f"""coalesce((SELECT b.id FROM holdall_batches b
+    WHERE b.id >= log.log << {POSITION_BITS} AND b.id <= (log.log << {POSITION_BITS}) | ?
+    ORDER BY b.id DESC LIMIT 1), log.log << {POSITION_BITS})"""
+_READ = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
+    SELECT log.first, log.length, log.incarnation, b.id & {_MASK}, b.payload FROM log
+    LEFT JOIN holdall_batches b ON b.id >= {_START} AND b.id < (log.log + 1) << {POSITION_BITS}
+        AND b.payload IS NOT NULL ORDER BY b.id"""
+_TAIL = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
+    SELECT log.first, log.length, log.incarnation, b.id & {_MASK}, b.payload FROM log
+    LEFT JOIN holdall_batches b ON b.id >= log.log << {POSITION_BITS} AND b.id < (log.log + 1) << {POSITION_BITS}
+        AND b.payload IS NOT NULL ORDER BY b.id DESC"""
+_BATCH = f"SELECT id & {_MASK}, count, digest, first FROM holdall_batches WHERE id >> {POSITION_BITS} = ? AND batch_id = ?"
+_NEW_LOG = "INSERT INTO holdall_logs (scope, key, incarnation, first, base, mark) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
+_REVIVE = "UPDATE holdall_logs SET incarnation = ?, first = ?, base = ?, mark = ? WHERE id = ?"
+_SET_MARK = "UPDATE holdall_logs SET mark = ? WHERE id = ?"
+_INSERT = """INSERT INTO holdall_batches (id, count, payload, batch_id, digest, first)
+    VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?)"""
+_SEAL = f"""INSERT INTO holdall_logs AS l (scope, key, incarnation, first, base, mark) VALUES (?, ?, NULL, 0, 0, ?)
+    ON CONFLICT (scope, key) DO UPDATE SET mark = excluded.mark WHERE mark <= excluded.mark
+    RETURNING first, incarnation, coalesce((SELECT (b.id & {_MASK}) + b.count FROM holdall_batches b
+        WHERE b.id >= holdall_logs.id << {POSITION_BITS} AND b.id < (holdall_logs.id + 1) << {POSITION_BITS}
+        ORDER BY b.id DESC LIMIT 1), base)"""
+_LIVE = "incarnation IS NOT NULL"
+
+
+@functools.cache
+def append_statement(expect: str, *, fenced: bool, batch: bool) -> str:
+    """Return the statement of an append to a log that is there; its parameters are those of `_append_parameters`.
+
+    Args:
+        expect: "any", "length" or "head".
+        fenced: whether the mark must be the fence.
+        batch: whether there is a batch id.
+
+    """
+    conditions = {"any": [], "length": ["length = ?"], "head": ["length = ?", "first = ?", "incarnation = ?"]}[expect]
+    conditions = [*conditions, *(["mark = ?"] if fenced else [])]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    columns, values = (", batch_id, digest, first", ", ?, ?, first") if batch else ("", "")
+    return (
+        f"INSERT INTO holdall_batches (id, count, payload{columns})"
+        f" SELECT (log << {POSITION_BITS}) | length, ?, CAST(? AS TEXT){values} FROM ({_LIVE_LOG}){where}"
+        f" RETURNING id & {_MASK}, (SELECT first FROM holdall_logs WHERE id = holdall_batches.id >> {POSITION_BITS}),"
+        f" (SELECT incarnation FROM holdall_logs WHERE id = holdall_batches.id >> {POSITION_BITS})"
+    )
+
+
+def _append_parameters(request: AppendRequest, payload: bytes) -> list[Any]:
+    parameters: list[Any] = [len(request.payloads), payload]
+    if request.batch_id is not None:
+        parameters += [request.batch_id, request.digest]
+    parameters += [request.scope, request.key]
+    if isinstance(request.expect, Head):
+        parameters += [request.expect.length, request.expect.first, request.expect.incarnation]
+    elif isinstance(request.expect, int):
+        parameters.append(request.expect)
+    if request.fence is not None:
+        parameters.append(request.fence)
+    return parameters
+
+
+class LogRow(NamedTuple):
+    """A row of holdall_logs with its length."""
+
+    log: int
+    first: int
+    incarnation: bytes | None
+    length: int
+    mark: int
+
+    def head(self) -> Head | None:
+        """Return the head, or None where only the mark is kept."""
+        return None if self.incarnation is None else Head(self.first, self.length, self.incarnation.decode())
+
+
+class SqliteLogs:
+    """Every operation on logs."""
+
+    def __init__(self, database: Database, environment: Environment) -> None:
+        self._database = database
+        self._environment = environment
+
+    async def append(self, request: AppendRequest) -> Appended:
+        """Append a batch: one statement if nothing speaks against it."""
+        payload = b"\n".join(request.payloads)
+        rows = self._append_at_once(request, payload)
+        if rows:
+            start, first, incarnation = rows[0]
+            count = len(request.payloads)
+            check_room(start + count)
+            return Appended(start, count, Head(first, start + count, incarnation.decode()))
+        with self._database.transaction() as transaction:
+            return self.append_in(transaction, request)
+
+    def _append_at_once(self, request: AppendRequest, payload: bytes) -> list[tuple[Any, ...]]:
+        expect = request.expect
+        if expect is ABSENT:
+            return []
+        kind = "any" if expect is ANY else "head" if isinstance(expect, Head) else "length"
+        statement = append_statement(kind, fenced=request.fence is not None, batch=request.batch_id is not None)
+        session = self._database.take()
+        try:
+            session.wait_at_most(self._database.timeout)
+            return session.execute(statement, _append_parameters(request, payload)).fetchall()
+        except sqlite3.IntegrityError:
+            return []  # the batch id is there already: what that means is decided under the write lock
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            self._database.give(session)
+
+    def append_in(self, transaction: Transaction, request: AppendRequest) -> Appended:
+        """Append a batch in a transaction, or say why not."""
+        row = self._row(transaction, request.scope, request.key)
+        repeated = self._repeated(transaction, row, request)
+        if repeated is not None:
+            return repeated
+        mark = 0 if row is None else row.mark
+        check_fence(mark, request.fence)
+        check_head(request.expect, None if row is None else row.head())
+        raised = raised_mark(mark, request.fence)
+        if row is None or row.incarnation is None:
+            row = self._create(transaction, row, request.scope, request.key, request.write_id, (0, raised))
+        elif raised != mark:
+            transaction.change(_SET_MARK, (raised, row.log))
+        return self._insert(transaction, row, request.payloads, (request.batch_id, request.digest))
+
+    def _row(self, transaction: Transaction, scope: str, key: str) -> LogRow | None:
+        row = transaction.row(_LOG, (scope, key))
+        return None if row is None else LogRow(*row)
+
+    def _repeated(self, transaction: Transaction, row: LogRow | None, request: AppendRequest) -> Appended | None:
+        if request.batch_id is None or row is None or row.incarnation is None:
+            return None
+        found = transaction.row(_BATCH, (row.log, request.batch_id))
+        if found is None:
+            return None
+        start, count, digest, first = found
+        return check_batch(start, count, digest.decode(), row.incarnation.decode(), first, request.digest or "")
+
+    def _create(
+        self, transaction: Transaction, row: LogRow | None, scope: str, key: str, write_id: str, begin: tuple[int, int]
+    ) -> LogRow:
+        """Make a log, or bring one back to life of which only the mark was kept."""
+        first, mark = begin
+        if row is None:
+            log = transaction.rows(_NEW_LOG, (scope, key, write_id, first, first, mark))[0][0]
+            if log >= _MOST_LOGS:
+                what = "database (logs made so far)"
+                raise TooLarge(what, _MOST_LOGS, log)
+        else:
+            log = row.log
+            transaction.change(_REVIVE, (write_id, first, first, mark, log))
+        return LogRow(log, first, write_id.encode(), first, mark)
+
+    def _insert(
+        self, transaction: Transaction, row: LogRow, payloads: Sequence[bytes], batch: tuple[str | None, str | None]
+    ) -> Appended:
+        count, end = len(payloads), row.length + len(payloads)
+        check_room(end)
+        first = None if batch[0] is None else row.first
+        where = (row.log << POSITION_BITS) | row.length
+        transaction.change(_INSERT, (where, count, b"\n".join(payloads), *batch, first))
+        return Appended(row.length, count, Head(row.first, end, (row.incarnation or b"").decode()))
+
+    async def read(self, scope: str, key: str, start: int, limit: int | None, max_bytes: int | None) -> StoredEntries:
+        """Return entries from a position on, in one statement."""
+        reader = _Reader(start, limit, max_bytes)
+        self._database.first_rows(_READ, (scope, key, min(start, _MASK)), reader.take)
+        return StoredEntries(reader.head, start, reader.payloads)
+
+    async def tail(self, scope: str, key: str, count: int) -> StoredEntries:
+        """Return the last entries, in one statement."""
+        reader = _TailReader(count)
+        self._database.first_rows(_TAIL, (scope, key), reader.take)
+        return reader.entries()
+
+    async def head(self, scope: str, key: str) -> Head | None:
+        """Return the head of a log."""
+        rows = self._database.rows(_LIVE_LOG, (scope, key))
+        return LogRow(*rows[0]).head() if rows else None
+
+    def head_in(self, transaction: Transaction, scope: str, key: str) -> Head | None:
+        """Return the head of a log in a transaction."""
+        row = self._row(transaction, scope, key)
+        return None if row is None else row.head()
+
+    async def truncate(self, request: LogRequest, before: int) -> int:
+        """Forget entries: at once for everybody who reads, then row by row."""
+        with self._database.transaction() as transaction:
+            row, head = self._checked(transaction, request)
+            if row is None or head is None:
+                self._keep_mark(transaction, row, request)
+                return 0
+            first = kept_position(head, before)
+            statement = "UPDATE holdall_logs SET first = ?, base = ?, mark = ? WHERE id = ?"
+            transaction.change(statement, (first, row.length, raised_mark(row.mark, request.fence), row.log))
+            more = self._forget(transaction, row.log, first)
+        while more:
+            with self._database.transaction() as transaction:
+                more = self._forget(transaction, row.log, first)
+        return first - head.first
+
+    def _checked(self, transaction: Transaction, request: LogRequest) -> tuple[LogRow | None, Head | None]:
+        row = self._row(transaction, request.scope, request.key)
+        head = None if row is None else row.head()
+        check_fence(0 if row is None else row.mark, request.fence)
+        check_head(request.expect, head)
+        return row, head
+
+    def _keep_mark(self, transaction: Transaction, row: LogRow | None, request: LogRequest) -> None:
+        """Keep the mark of a log that is not there."""
+        mark = raised_mark(0 if row is None else row.mark, request.fence)
+        if row is not None:
+            transaction.change(_SET_MARK, (mark, row.log))
+        elif mark:
+            transaction.rows(_NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
+
+    def _forget(self, transaction: Transaction, log: int, first: int) -> bool:
+        """Remove some rows of entries that are forgotten; return whether there may be more.
+
+        Batch ids outlive their entries while they are among the last batches.
+        """
+        begin, end = log << POSITION_BITS, (log + 1) << POSITION_BITS
+        found = transaction.row(
+            "SELECT id FROM holdall_batches WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+            (begin, end, KEPT_BATCHES - 1),
+        )
+        kept_from = begin if found is None else found[0]
+        forgotten = f"id >= ? AND id < ? AND (id & {_MASK}) + count <= ?"
+        gone = transaction.change(
+            f"""DELETE FROM holdall_batches WHERE id IN (SELECT id FROM holdall_batches
+                WHERE {forgotten} AND (batch_id IS NULL OR id < ?) LIMIT ?)""",
+            (begin, begin | first, first, kept_from, _FORGOTTEN_ROWS),
+        )
+        transaction.change(
+            f"UPDATE holdall_batches SET payload = NULL WHERE {forgotten} AND id >= ? AND payload IS NOT NULL",
+            (begin, begin | first, first, kept_from),
+        )
+        return gone == _FORGOTTEN_ROWS
+
+    async def drop(self, request: LogRequest) -> bool:
+        """Delete a log: at once for everybody, then row by row. Only a mark stays, under another id."""
+        with self._database.transaction() as transaction:
+            row, head = self._checked(transaction, request)
+            if row is None or head is None:
+                self._keep_mark(transaction, row, request)
+                return False
+            transaction.change("DELETE FROM holdall_logs WHERE id = ?", (row.log,))
+            mark = raised_mark(row.mark, request.fence)
+            if mark:
+                transaction.rows(_NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
+            more = self._remove(transaction, row.log)
+        while more:
+            with self._database.transaction() as transaction:
+                more = self._remove(transaction, row.log)
+        return True
+
+    def _remove(self, transaction: Transaction, log: int) -> bool:
+        gone = transaction.change(
+            """DELETE FROM holdall_batches WHERE id IN
+                (SELECT id FROM holdall_batches WHERE id >= ? AND id < ? LIMIT ?)""",
+            (log << POSITION_BITS, (log + 1) << POSITION_BITS, _FORGOTTEN_ROWS),
+        )
+        return gone == _FORGOTTEN_ROWS
+
+    async def logs(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of keys."""
+        limit = min(limit, _MOST_ROWS)
+        comparison, bound = lower_bound(prefix, after)
+        statement = (
+            f"SELECT key FROM holdall_logs WHERE scope = ? AND key {comparison} ? AND key < ? AND {_LIVE}"
+            " ORDER BY key LIMIT ?"
+        )
+        end = text_after(prefix) or BEHIND_ALL_TEXT
+        keys = [row[0].decode() for row in self._database.rows(statement, (scope, bound, end, limit + 1))]
+        return StoredPage(keys[:limit], keys[limit - 1] if len(keys) > limit else None)
+
+    async def log_scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of scopes."""
+        return page_of_scopes(self._database, scopes_statement("holdall_logs", _LIVE), prefix, after, limit)
+
+    async def restore_log(self, scope: str, key: str, first: int, payloads: Sequence[bytes], write_id: str) -> Head:
+        """Create a log that begins at a position."""
+        with self._database.transaction() as transaction:
+            row = self._row(transaction, scope, key)
+            if row is not None and row.incarnation is not None:
+                message = "there is such a log: drop it before it is restored"
+                raise AlreadyExists(message)
+            mark = 0 if row is None else row.mark
+            made = self._create(transaction, row, scope, key, write_id, (first, mark))
+            if not payloads:
+                check_room(first)
+                return Head(first, first, write_id)
+            return self._insert(transaction, made, payloads, (None, None)).head
+
+    async def seal_log(self, scope: str, key: str, fence: int) -> Head | None:
+        """Raise the mark of a log, in one statement."""
+        while True:
+            rows = self._database.rows(_SEAL, (scope, key, fence))
+            if rows:
+                first, incarnation, length = rows[0]
+                return None if incarnation is None else Head(first, length, incarnation.decode())
+            found = self._database.rows(_LOG, (scope, key))
+            check_fence(LogRow(*found[0]).mark if found else 0, fence)
+
+    def sweep_logs(self) -> int:
+        """Remove rows that a crash between the steps of a truncate or drop left; return how many."""
+        count = 0
+        after = -1
+        while True:
+            found = self._database.rows(
+                f"SELECT id >> {POSITION_BITS} FROM holdall_batches WHERE id >= ? ORDER BY id LIMIT 1",
+                ((after + 1) << POSITION_BITS,),
+            )
+            if not found:
+                return count
+            after = found[0][0]
+            count += self._sweep_log(after)
+
+    def _sweep_log(self, log: int) -> int:
+        before = self._rows_of(log)
+        more = True
+        while more:
+            with self._database.transaction() as transaction:
+                row = transaction.row("SELECT first FROM holdall_logs WHERE id = ? AND incarnation IS NOT NULL", (log,))
+                more = self._remove(transaction, log) if row is None else self._forget(transaction, log, row[0])
+        return before - self._rows_of(log)
+
+    def _rows_of(self, log: int) -> int:
+        span = (log << POSITION_BITS, (log + 1) << POSITION_BITS)
+        count: int = self._database.rows("SELECT count(*) FROM holdall_batches WHERE id >= ? AND id < ?", span)[0][0]
+        return count
+
+
+class _Reader:
+    """Collects entries from a position on out of rows of batches."""
+
+    def __init__(self, start: int, limit: int | None, max_bytes: int | None) -> None:
+        self.start = start
+        self.limit = limit
+        self.max_bytes = max_bytes
+        self.head: Head | None = None
+        self.payloads: list[bytes] = []
+        self.size = 0
+
+    def take(self, row: tuple[Any, ...]) -> bool:
+        """Take a row; return whether more is wanted."""
+        first, length, incarnation, position, payload = row
+        if self.head is None:
+            self.head = Head(first, length, incarnation.decode())
+            check_start(self.start, self.head)
+        if payload is None or self.limit == 0:
+            return False
+        entries = payload.split(b"\n")[max(0, self.start - position) :]
+        if self.limit is not None:
+            entries = entries[: self.limit - len(self.payloads)]
+        return self._keep(entries)
+
+    def _keep(self, entries: list[bytes]) -> bool:
+        if self.max_bytes is None:
+            self.payloads += entries
+        else:
+            for entry in entries:
+                self.payloads.append(entry)
+                self.size += len(entry)
+                if self.size >= self.max_bytes:
+                    return False
+        return self.limit is None or len(self.payloads) < self.limit
+
+
+class _TailReader:
+    """Collects the last entries out of rows of batches, the last batch first."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.head: Head | None = None
+        self.found: list[list[bytes]] = []
+        self.wanted = count
+
+    def take(self, row: tuple[Any, ...]) -> bool:
+        """Take a row; return whether more is wanted."""
+        first, length, incarnation, position, payload = row
+        self.head = self.head or Head(first, length, incarnation.decode())
+        if payload is None or self.wanted == 0:
+            return False
+        entries = payload.split(b"\n")[max(0, first - position) :]
+        entries = entries[max(0, len(entries) - self.wanted) :]
+        self.found.append(entries)
+        self.wanted -= len(entries)
+        return self.wanted > 0 and position > first
+
+    def entries(self) -> StoredEntries:
+        """Return what was collected."""
+        payloads = [entry for entries in reversed(self.found) for entry in entries]
+        start = self.head.length - len(payloads) if self.head else 0
+        return StoredEntries(self.head, start, payloads)
+
+
+def check_room(end: int) -> None:
+    """Refuse to go beyond the positions that a batch's id can hold.
+
+    Args:
+        end: the position behind the last entry.
+
+    Raises:
+        TooLarge: it is beyond.
+
+    """
+    if end > _MASK:
+        what = "log (positions)"
+        raise TooLarge(what, _MASK, end)
+
+

@@ -1,0 +1,248 @@
+"""The way to a database file: connections, statements and transactions.
+
+A connection serves one operation at a time and then the next; threads that work at once get one each.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from holdall.errors import ConfigError
+
+from holdall_adapters.sqlite.errors import translated
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Database", "Session", "Transaction"]
+
+_MOST_IDLE = 16
+_STATEMENTS = 256
+_inherited: list[object] = []
+
+Parameters = Sequence[Any]
+Rows = list[tuple[Any, ...]]
+
+
+class Session(sqlite3.Connection):
+    """A connection that knows how long it waits for a lock."""
+
+    patience = 0.0
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Set how long a statement may wait for a lock."""
+        if seconds != self.patience:
+            self.execute(f"PRAGMA busy_timeout = {max(1, int(seconds * 1000))}")
+            self.patience = seconds
+
+
+class Clock:
+    """What SQL calls as `holdall_now()`: evaluated while a statement runs, thus after it waited for a lock."""
+
+    def __init__(self) -> None:
+        self.now: Callable[[], float] = float
+
+    def __call__(self) -> float:
+        """Return the anchored time."""
+        return self.now()
+
+
+class Database:
+    """A database file, and the connections to it.
+
+    Attributes:
+        path: where the file is.
+        timeout: seconds that a statement may wait for a lock.
+        clock: tells the time by which things expire.
+
+    """
+
+    def __init__(self, path: Path, timeout: float, *, create: bool, durable: bool) -> None:
+        self.path = path
+        self.timeout = timeout
+        self.clock = Clock()
+        self._uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        self._synchronous = "FULL" if durable else "NORMAL"
+        self._idle: deque[Session] = deque()
+        self._closed = False
+        self._abandoned = weakref.finalize(self, _close_all, self._idle, os.getpid())
+        self._abandoned.atexit = False
+
+    def connect(self) -> Session:
+        """Open a connection; whoever opens it closes it."""
+        if not self.path.parent.is_dir():
+            message = f"the folder {str(self.path.parent)!r} of the database file does not exist: create it first"
+            raise ConfigError(message)
+        try:
+            session = sqlite3.connect(
+                self._uri,
+                uri=True,
+                timeout=self.timeout,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=_STATEMENTS,
+                factory=Session,
+            )
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        session.patience = self.timeout
+        session.text_factory = bytes
+        session.create_function("holdall_now", 0, self.clock)
+        return self._settled(session)
+
+    def _settled(self, session: Session) -> Session:
+        try:
+            session.execute(f"PRAGMA synchronous = {self._synchronous}")
+        except sqlite3.Error as error:
+            session.close()
+            raise translated(error) from error
+        return session
+
+    def take(self) -> Session:
+        """Return a connection that nobody uses."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.connect()
+
+    def give(self, session: Session) -> None:
+        """Give a connection back."""
+        if self._closed or len(self._idle) >= _MOST_IDLE:
+            session.close()
+        else:
+            self._idle.append(session)
+
+    def rows(self, statement: str, parameters: Parameters, timeout: float | None = None) -> Rows:
+        """Run one statement as a transaction of its own, and return its rows.
+
+        Args:
+            statement: the statement.
+            parameters: its parameters.
+            timeout: seconds to wait for a lock, if other than those of the database.
+
+        """
+        session = self.take()
+        try:
+            session.wait_at_most(timeout or self.timeout)
+            return session.execute(statement, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            self.give(session)
+
+    def change(self, statement: str, parameters: Parameters) -> int:
+        """Run one statement as a transaction of its own, and return how many rows it changed."""
+        session = self.take()
+        try:
+            session.wait_at_most(self.timeout)
+            return session.execute(statement, parameters).rowcount
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            self.give(session)
+
+    def first_rows(self, statement: str, parameters: Parameters, take: Callable[[Any], bool]) -> None:
+        """Run one reading statement and hand its rows out until there was enough.
+
+        Args:
+            statement: the statement.
+            parameters: its parameters.
+            take: takes a row and returns whether it wants more.
+
+        """
+        session = self.take()
+        try:
+            session.wait_at_most(self.timeout)
+            cursor = session.execute(statement, parameters)
+            try:
+                for row in cursor:
+                    if not take(row):
+                        return
+            finally:
+                cursor.close()
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            self.give(session)
+
+    def transaction(self) -> Transaction:
+        """Return a transaction that holds the write lock from its beginning."""
+        return Transaction(self)
+
+    def close(self) -> None:
+        """Close the connections; those in use are closed when they are given back."""
+        self._closed = True
+        self._abandoned()
+
+
+def _close_all(idle: deque[Session], pid: int) -> None:
+    """Close connections, unless they came with a fork: then they are the parent's, and kept untouched."""
+    if os.getpid() != pid:
+        _inherited.append(idle)
+        return
+    while idle:
+        idle.pop().close()
+
+
+class Transaction:
+    """Several statements, all or none; begun with BEGIN IMMEDIATE, so that it never has to upgrade from reading."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._session = database.take()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        try:
+            self._session.wait_at_most(self._database.timeout)
+            self._session.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            self._database.give(self._session)
+            raise translated(error) from error
+        return self
+
+    def rows(self, statement: str, parameters: Parameters) -> Rows:
+        """Run a statement and return its rows."""
+        return self._session.execute(statement, parameters).fetchall()
+
+    def row(self, statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+        """Run a statement and return its first row, or None."""
+        rows = self._session.execute(statement, parameters).fetchall()
+        return rows[0] if rows else None
+
+    def change(self, statement: str, parameters: Parameters) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._session.execute(statement, parameters).rowcount
+
+    def change_many(self, statement: str, parameters: Sequence[Parameters]) -> None:
+        """Run a statement for each set of parameters."""
+        self._session.executemany(statement, parameters)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Commit, or roll back after an error."""
+        try:
+            if error is None:
+                self._session.execute("COMMIT")
+        except sqlite3.Error as failure:
+            self._roll_back()
+            raise translated(failure) from failure
+        else:
+            if error is not None:
+                self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise translated(error) from error
+        finally:
+            self._database.give(self._session)
+
+    def _roll_back(self) -> None:
+        if self._session.in_transaction:
+            self._session.execute("ROLLBACK")

@@ -1,0 +1,145 @@
+"""The tables of the SQLite adapter, made on first use and migrated version by version under the write lock."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from holdall.clock import Anchor, next_anchor
+from holdall.errors import ConfigError, Corrupt, StoreTimeout
+
+from holdall_adapters.sqlite.errors import translated
+
+if TYPE_CHECKING:
+    from holdall.spi import Environment
+
+    from holdall_adapters.sqlite.port import Database, Session, Transaction
+
+__all__ = ["MIGRATIONS", "prepare"]
+
+POSITION_BITS = 36
+"""A batch's id is the log's id shifted by this, plus the position of its first entry."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE holdall_meta (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID""",
+        """CREATE TABLE holdall_records (
+            scope TEXT NOT NULL, key TEXT NOT NULL, payload TEXT, version TEXT, expires REAL, mark INTEGER NOT NULL,
+            UNIQUE (scope, key))""",
+        """CREATE INDEX holdall_records_expiry ON holdall_records (expires) WHERE expires IS NOT NULL""",
+        """CREATE TABLE holdall_logs (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, key TEXT NOT NULL, incarnation TEXT,
+            first INTEGER NOT NULL, base INTEGER NOT NULL, mark INTEGER NOT NULL, UNIQUE (scope, key))""",
+        """CREATE TABLE holdall_batches (
+            id INTEGER PRIMARY KEY, count INTEGER NOT NULL, payload TEXT,
+            batch_id TEXT, digest TEXT, first INTEGER)""",
+        f"""CREATE UNIQUE INDEX holdall_batches_ids ON holdall_batches (id >> {POSITION_BITS}, batch_id)
+            WHERE batch_id IS NOT NULL""",
+        """CREATE TABLE holdall_leases (
+            key TEXT PRIMARY KEY, nonce TEXT, owner TEXT NOT NULL, token INTEGER NOT NULL, floor INTEGER NOT NULL,
+            expires REAL NOT NULL, boot TEXT NOT NULL) WITHOUT ROWID""",
+        """CREATE TABLE holdall_flags (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID""",
+    ),
+)
+"""The statements that lead from each version of the schema to the next."""
+
+_META = "SELECT name, value FROM holdall_meta"
+_HAS_META = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'holdall_meta'"
+_SET = "INSERT INTO holdall_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+_WAL_RETRY = 0.01
+
+
+async def prepare(database: Database, environment: Environment, *, create: bool) -> Anchor:
+    """Make or migrate the schema, and return the clock's anchor of this boot.
+
+    Args:
+        database: the database.
+        environment: clocks and sleeping.
+        create: whether tables may be made.
+
+    Raises:
+        ConfigError: there is no schema and none may be made, or it is newer than this holdall.
+        StoreTimeout: others kept the database locked.
+
+    """
+    session = database.connect()
+    try:
+        await _switch_to_wal(session, environment, database.timeout)
+        anchor = _current(session, environment)
+    except sqlite3.Error as error:
+        raise translated(error) from error
+    finally:
+        database.give(session)
+    if anchor is not None:
+        return anchor
+    with database.transaction() as transaction:
+        return _migrate(transaction, environment, create=create)
+
+
+async def _switch_to_wal(session: Session, environment: Environment, timeout: float) -> None:
+    """Switch to write-ahead logging; SQLite does not wait for others here, so the waiting is done by trying again."""
+    deadline = environment.boot_time() + timeout
+    while True:
+        try:
+            mode = session.execute("PRAGMA journal_mode").fetchall()[0][0]
+            if mode == b"wal" or session.execute("PRAGMA journal_mode = WAL").fetchall()[0][0] == b"wal":
+                return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            if environment.boot_time() > deadline:
+                message = "others kept the database locked while it was opened"
+                raise StoreTimeout(message) from error
+        else:
+            message = "this file system does not allow SQLite's write-ahead log: use a local disk"
+            raise ConfigError(message)
+        await environment.sleep(_WAL_RETRY * (0.5 + environment.random()))
+
+
+def _current(session: Session, environment: Environment) -> Anchor | None:
+    """Return the anchor if nothing has to be written."""
+    if not session.execute(_HAS_META).fetchall():
+        return None
+    meta = _meta(session.execute(_META).fetchall())
+    anchor = _anchor(meta)
+    if _version(meta) != len(MIGRATIONS) or anchor is None or anchor.boot != environment.boot_id():
+        return None
+    return anchor
+
+
+def _migrate(transaction: Transaction, environment: Environment, *, create: bool) -> Anchor:
+    meta = _meta(transaction.rows(_META, ())) if transaction.rows(_HAS_META, ()) else {}
+    version = _version(meta)
+    if version < len(MIGRATIONS) and not create:
+        message = "the database has no tables of this holdall, and create=false forbids to make them"
+        raise ConfigError(message)
+    for statements in MIGRATIONS[version:]:
+        for statement in statements:
+            transaction.change(statement, ())
+    previous = _anchor(meta)
+    anchor = next_anchor(previous, environment.boot_id(), environment.boot_time(), environment.wall_time())
+    settings = {"schema": len(MIGRATIONS), "boot": anchor.boot, "offset": anchor.offset, "set_at": anchor.set_at}
+    for name, value in settings.items():
+        transaction.change(_SET, (name, value))
+    return anchor
+
+
+def _meta(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in rows}
+
+
+def _version(meta: dict[str, Any]) -> int:
+    version = meta.get("schema", 0)
+    if not isinstance(version, int):
+        message = "the table holdall_meta holds no schema version"
+        raise Corrupt(message)
+    if version > len(MIGRATIONS):
+        message = f"the database has schema {version}, this holdall knows {len(MIGRATIONS)}: upgrade holdall"
+        raise ConfigError(message)
+    return version
+
+
+def _anchor(meta: dict[str, Any]) -> Anchor | None:
+    if "boot" not in meta:
+        return None
+    return Anchor(str(meta["boot"]), float(meta["offset"]), float(meta["set_at"]))
