@@ -1,1 +1,1 @@
-"""The conformance kit: proves that a backend keeps the contract of holdall."""
+"""The conformance kit: scenarios that prove what a backend promises."""

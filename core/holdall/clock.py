@@ -1,9 +1,9 @@
 """The boot clock: the one clock that all processes of a host share, that goes on during suspend and never steps.
 
 It starts again with every boot. What must outlive a boot is judged on an *anchored* clock: a storage keeps one
-`Anchor`, the boot clock plus an offset that is set once per boot, by the first who opens it. Within a boot nobody's wall
-clock matters; across a boot it stands in, once, for the time that the machine was off, and never goes back behind the
-time at which the anchor before was set.
+`Anchor`, the boot clock plus an offset that is set once per boot, by the first who opens it. Within a boot nobody's
+wall clock matters; across a boot it stands in, once, for the time that the machine was off, and never goes back behind
+the time at which the anchor before was set.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def boot_id() -> str:
     if _LINUX_BOOT_ID.exists():
         return _LINUX_BOOT_ID.read_text().strip()
     command = ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - constant
 
 
 class Anchor(NamedTuple):

@@ -1,8 +1,9 @@
 """Configuration: which storage a name stands for.
 
-A name is looked up in the environment (`HOLDALL_STORES_<NAME>_URL`, `HOLDALL_LOCKS_<NAME>_URL`, `..._TIMEOUT`), then in
-the file that `HOLDALL_CONFIG` names, or else the first `holdall.toml`, or `pyproject.toml` with a table `[tool.holdall]`,
-in the working directory or above it. `${NAME}` in a file stands for an environment variable, so that secrets stay out.
+A name is looked up in the environment (`HOLDALL_STORES_<NAME>_URL`, `HOLDALL_LOCKS_<NAME>_URL`, `..._TIMEOUT`), then
+in the file that `HOLDALL_CONFIG` names, or else the first `holdall.toml`, or `pyproject.toml` with a table
+`[tool.holdall]`, in the working directory or above it. `${NAME}` in a file stands for an environment variable, so that
+secrets stay out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import difflib
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +97,9 @@ def _unknown_name(section: Section, name: str, tables: Mapping[str, Any], source
     nearest = difflib.get_close_matches(name, tables, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     variable = f"HOLDALL_{section}_{name.replace('-', '_')}_URL".upper()
-    return f"no url for {name!r}: {hint}Set it in [{section}.{name}] of holdall.toml or in {variable} (looked in {source})"
+    return (
+        f"no url for {name!r}: {hint}Set it in [{section}.{name}] of holdall.toml or in {variable} (looked in {source})"
+    )
 
 
 def _parse_table(table: Mapping[str, Any], where: str) -> StoreConfig:
@@ -163,6 +165,8 @@ def load_config(path: Path | None = None) -> Config:
 
 
 def _table_of(path: Path) -> dict[str, Any] | None:
+    import tomllib  # noqa: PLC0415 - needed only where there is a file, and slow to import
+
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

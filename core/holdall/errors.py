@@ -44,8 +44,8 @@
     │   call a person
     └── Corrupt            (RuntimeError)         what is stored cannot be read
 
-Each carries `adapter`, `operation`, `scope` and `key` where they are known, and keeps the driver's error as `__cause__`.
-No message holds a value or a password.
+Each carries `adapter`, `operation`, `scope` and `key` where they are known, and keeps the driver's error as its
+`__cause__`. No message holds a value or a password.
 """
 
 from __future__ import annotations

@@ -1,22 +1,26 @@
-"""Opening stores and locks by URL or by name."""
+"""Opening stores and locks by URL or by name.
+
+What opens them is imported with the first opening, so that `import holdall` stays quick.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-from holdall.config import Config, Section, StoreConfig, check_timeout, load_config
-from holdall.errors import ConfigError
-from holdall.handles.link import AsyncLink, Opening, SyncLink
-from holdall.handles.lock import AsyncLockHandle, LockHandle
-from holdall.handles.store import AsyncStoreHandle, StoreHandle
-from holdall.lock import AsyncLock, Lock
-from holdall.plugins import load_adapter, load_plugins, wrap_store
-from holdall.spi import Adapter, Target
-from holdall.environment import BlockingEnvironment, SuspendingEnvironment
-from holdall.store import AsyncStore, Store
-from holdall.url import parse_options, parse_url
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from holdall.config import Config, StoreConfig
+    from holdall.lock import AsyncLock, Lock
+    from holdall.store import AsyncStore, Store
 
 __all__ = ["open_async_lock", "open_async_store", "open_lock", "open_store"]
+
+
+def _factory() -> ModuleType:
+    from holdall.handles import factory  # noqa: PLC0415 - see the docstring of the module
+
+    return factory
 
 
 def open_store(
@@ -41,11 +45,8 @@ def open_store(
         Unavailable: the storage could not be reached.
 
     """
-    found = _found("stores", url_or_name, timeout, config)
-    opening = _opening(found, client)
-    if opening.adapter.store is not None:
-        return cast("Store", wrap_store(opening.adapter.store(_target(opening, suspending=False)), found))
-    return cast("Store", wrap_store(StoreHandle(SyncLink(opening)), found))
+    store: Store = _factory().make_store(url_or_name, timeout, client, config)
+    return store
 
 
 def open_async_store(
@@ -66,11 +67,8 @@ def open_async_store(
         DriverMissing: its driver is not installed; the message names the extra.
 
     """
-    found = _found("stores", url_or_name, timeout, config)
-    opening = _opening(found, client)
-    if opening.adapter.async_store is not None:
-        return cast("AsyncStore", wrap_store(opening.adapter.async_store(_target(opening, suspending=True)), found))
-    return cast("AsyncStore", wrap_store(AsyncStoreHandle(AsyncLink(opening)), found))
+    store: AsyncStore = _factory().make_async_store(url_or_name, timeout, client, config)
+    return store
 
 
 def open_lock(
@@ -97,13 +95,8 @@ def open_lock(
         Unavailable: the storage could not be reached.
 
     """
-    if isinstance(url_name_or_store, StoreHandle):
-        _refuse_settings(timeout, client)
-        return cast("Lock", LockHandle(url_name_or_store._link, owns_link=False))  # noqa: SLF001 - one package
-    opening = _opening(_found("locks", url_name_or_store, timeout, config), client)
-    if opening.adapter.lock is not None:
-        return opening.adapter.lock(_target(opening, suspending=False))
-    return cast("Lock", LockHandle(SyncLink(opening)))
+    lock: Lock = _factory().make_lock(url_name_or_store, timeout, client, config)
+    return lock
 
 
 def open_async_lock(
@@ -128,54 +121,5 @@ def open_async_lock(
         DriverMissing: its driver is not installed; the message names the extra.
 
     """
-    if isinstance(url_name_or_store, AsyncStoreHandle):
-        _refuse_settings(timeout, client)
-        return cast("AsyncLock", AsyncLockHandle(url_name_or_store._link, owns_link=False))  # noqa: SLF001 - one package
-    opening = _opening(_found("locks", url_name_or_store, timeout, config), client)
-    if opening.adapter.async_lock is not None:
-        return opening.adapter.async_lock(_target(opening, suspending=True))
-    return cast("AsyncLock", AsyncLockHandle(AsyncLink(opening)))
-
-
-def _found(section: Section, what: Any, timeout: float | None, config: Config | None) -> StoreConfig:
-    if isinstance(what, StoreConfig):
-        found = what
-    elif not isinstance(what, str):
-        message = f"give a URL, a name or an open store of the same kind, not {type(what).__name__}"
-        raise ConfigError(message)
-    elif "://" in what:
-        found = StoreConfig(url=what)
-    else:
-        found = (load_config() if config is None else config).find(section, what)
-    if timeout is None:
-        return found
-    return StoreConfig(url=found.url, timeout=check_timeout(timeout, "the call"), options=found.options)
-
-
-def _opening(config: StoreConfig, client: Any) -> Opening:
-    load_plugins()
-    url = parse_url(config.url)
-    adapter: Adapter = load_adapter(url.scheme)
-    both = sorted(set(url.query) & set(config.options))
-    if both:
-        message = f"option {both[0]!r} stands in the URL and beside it: keep one"
-        raise ConfigError(message)
-    options = parse_options(adapter.name, adapter.options, {**url.query, **config.options})
-    return Opening(adapter, url, options, check_timeout(config.timeout, "the call"), client)
-
-
-def _target(opening: Opening, *, suspending: bool) -> Target:
-    return Target(
-        url=opening.url,
-        options=opening.options,
-        timeout=opening.timeout,
-        client=opening.client,
-        environment=SuspendingEnvironment() if suspending else BlockingEnvironment(),
-        suspending=suspending,
-    )
-
-
-def _refuse_settings(timeout: float | None, client: Any) -> None:
-    if timeout is not None or client is not None:
-        message = "a lock that shares a store's connection shares its timeout and client too: leave them out"
-        raise ConfigError(message)
+    lock: AsyncLock = _factory().make_async_lock(url_name_or_store, timeout, client, config)
+    return lock

@@ -138,7 +138,9 @@ def _load(scheme: str) -> Adapter:
 
 
 def _entry_point(scheme: str) -> EntryPoint:
-    candidates = list({(entry.value, _origin(entry)): entry for entry in entry_points(group=ADAPTERS, name=scheme)}.values())
+    candidates = list(
+        {(entry.value, _origin(entry)): entry for entry in entry_points(group=ADAPTERS, name=scheme)}.values()
+    )
     if len(candidates) > 1:
         claimants = ", ".join(sorted(f"{_origin(entry)} ({entry.value})" for entry in candidates))
         message = f"several distributions claim {scheme}://: {claimants}. Uninstall all but one"

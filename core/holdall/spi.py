@@ -38,6 +38,7 @@ __all__ = [
     "AppendRequest",
     "Backend",
     "BackendItem",
+    "CheckLogRequest",
     "CheckRequest",
     "Connection",
     "DeleteRequest",
@@ -98,7 +99,7 @@ class Environment(Protocol):
         ...
 
 
-class Mismatch(Exception):  # noqa: N818 - a signal from a backend to core, never an error that a user sees
+class Mismatch(Exception):
     """Raised by a `Backend` whose key is not as `expect` says; nothing was changed."""
 
 
@@ -233,12 +234,19 @@ class AppendRequest(NamedTuple):
 
 
 class CheckRequest(NamedTuple):
-    """A condition of a commit; `expect` is a version or, where `log` is true, a length or head."""
+    """A condition of a commit on a record."""
 
     scope: str
     key: str
-    expect: Expect | ExpectHead
-    log: bool
+    expect: Expect
+
+
+class CheckLogRequest(NamedTuple):
+    """A condition of a commit on a log."""
+
+    scope: str
+    key: str
+    expect: ExpectHead
 
 
 class LogRequest(NamedTuple):
@@ -250,7 +258,7 @@ class LogRequest(NamedTuple):
     fence: int | None
 
 
-WriteRequest = PutRequest | DeleteRequest | AppendRequest | CheckRequest
+WriteRequest = PutRequest | DeleteRequest | AppendRequest | CheckRequest | CheckLogRequest
 
 
 class StoreDriver(Protocol):
@@ -443,7 +451,7 @@ class Option:
     """
 
     name: str
-    kind: type[str] | type[int] | type[float] | type[bool]
+    kind: type[str | int | float | bool]
     default: str | float | bool | None
     help: str
     choices: tuple[str, ...] = ()

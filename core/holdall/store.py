@@ -1,7 +1,7 @@
 """The Store: versioned JSON records and append-only logs, synchronous and asynchronous.
 
-`Store` and `AsyncStore` have the same methods; those of the second are awaited. Everything is addressed by a scope and a
-key, both non-empty str of any Unicode text. Records and logs are two separate keyspaces.
+`Store` and `AsyncStore` have the same methods; those of the second are awaited. Everything is addressed by a scope and
+a key, both non-empty str of any Unicode text. Records and logs are two separate keyspaces.
 
 Every operation may also raise `InvalidKey`, `InvalidArgument` and `TooLarge` before anything is sent, `Unavailable`
 and `StoreTimeout` when nothing was applied, and `ClosedHandle`, `ForkedHandle` and `WrongLoop`.
@@ -437,8 +437,8 @@ class Store(Protocol):
             operations: at least one; each names another record or log.
 
         Returns:
-            For each operation: the version of a put, whether a delete found something, the `Appended` of an append, and the
-            version or head that a check found.
+            For each operation: the version of a put, whether a delete found something, the `Appended` of an append, and
+            the version or head that a check found.
 
         Raises:
             Conflict: an expectation does not hold.

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Url", "parse_options", "parse_url"]
 
-_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?")
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?"
+)
 _PASSWORD = re.compile(r"(://[^:/@?#]*:)[^/?#]*(@)")
 _SECRET_OPTION = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*", re.IGNORECASE)
 _TRUE = frozenset({"true", "1", "yes", "on"})

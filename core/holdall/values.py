@@ -147,7 +147,8 @@ class Entries(Sequence[Entry]):
         return f"Entries({span}, head={self.head!r})"
 
 
-class Appended(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Appended:
     """What an append did.
 
     Attributes:

@@ -12,7 +12,6 @@ from holdall.derived import derive
 from holdall.errors import ConfigError
 from holdall.plugins import load_adapter
 from holdall.spi import Adapter, Connection, Option, Target, hookimpl
-
 from holdall_adapters.memory.backend import MemoryBackend
 from holdall_adapters.memory.lock import MemoryLock
 from holdall_adapters.memory.port import space_named
@@ -94,7 +93,9 @@ async def connect(target: Target) -> Connection:
     capabilities = capabilities_like(target.options["like"])
     if target.options["derived"]:
         backend = MemoryBackend(space)
-        connection = await derive(backend, replace(capabilities, atomic_commit=False), target.environment, target.timeout)
+        connection = await derive(
+            backend, replace(capabilities, atomic_commit=False), target.environment, target.timeout
+        )
     else:
         store = MemoryStore(space, target.environment)
         connection = Connection(store=store, lock=MemoryLock(space, target.environment), capabilities=capabilities)

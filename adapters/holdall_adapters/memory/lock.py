@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from holdall.spi import LeaseRequest
 from holdall.values import Holder
-
 from holdall_adapters.memory.port import Lease
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
-
     from holdall_adapters.memory.port import Space
 
 __all__ = ["MemoryLock"]

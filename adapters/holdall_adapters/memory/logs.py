@@ -17,7 +17,6 @@ from holdall.rules import (
 )
 from holdall.spi import AppendRequest, LogRequest, StoredEntries, StoredPage
 from holdall.values import Appended, Head
-
 from holdall_adapters.memory.pages import page
 from holdall_adapters.memory.port import Log, OrderedNames, RememberedBatch, Space
 
@@ -55,7 +54,7 @@ class MemoryLogs:
         self._space.log_keys[scope].shrink(logs)
         if not logs:
             del self._space.logs[scope]
-            self._space.log_scopes.shrink(dict(self._space.logs))
+            self._space.log_scopes.shrink(self._space.logs)
 
     async def append(self, request: AppendRequest) -> Appended:
         """Append a batch."""
@@ -67,8 +66,10 @@ class MemoryLogs:
         log = self._log(request.scope, request.key)
         before = log.remembered.get(request.batch_id) if request.batch_id else None
         if before is not None:
-            start, count, head = before.result
-            return check_batch(start, count, before.digest, head.incarnation, head.first, request.digest or "")
+            first = before.result
+            head = first.head
+            again = request.digest or ""
+            return check_batch(first.start, first.count, before.digest, head.incarnation, head.first, again)
         check_fence(log.mark, request.fence)
         check_head(request.expect, log.head())
         return None

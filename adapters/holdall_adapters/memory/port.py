@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holdall.keys import text_after
@@ -78,7 +78,7 @@ class OrderedNames:
             self._known.add(name)
             self._fresh.append(name)
 
-    def shrink(self, present: dict[str, object] | dict[str, Record] | dict[str, Log]) -> None:
+    def shrink(self, present: Mapping[str, object]) -> None:
         """Forget removed names if they are many.
 
         Args:

@@ -9,6 +9,7 @@ from holdall.errors import HoldallError
 from holdall.rules import check_fence, check_head, check_version, raised_mark
 from holdall.spi import (
     AppendRequest,
+    CheckLogRequest,
     CheckRequest,
     DeleteRequest,
     PutRequest,
@@ -17,7 +18,6 @@ from holdall.spi import (
     WriteRequest,
 )
 from holdall.values import ANY, Appended
-
 from holdall_adapters.memory.logs import MemoryLogs
 from holdall_adapters.memory.pages import page
 from holdall_adapters.memory.port import OrderedNames, Record
@@ -73,7 +73,7 @@ class MemoryStore(MemoryLogs):
         self._space.record_keys[scope].shrink(records)
         if not records:
             del self._space.records[scope]
-            self._space.record_scopes.shrink(dict(self._space.records))
+            self._space.record_scopes.shrink(self._space.records)
 
     async def put(self, request: PutRequest) -> None:
         """Write a record."""
@@ -176,12 +176,12 @@ class MemoryStore(MemoryLogs):
             match request:
                 case AppendRequest():
                     return self._check_append(request)
-                case CheckRequest(log=True):
+                case CheckLogRequest():
                     head = self._log(request.scope, request.key).head()
                     check_head(request.expect, head)
                     return head
                 case CheckRequest():
-                    return self._check_record(request.scope, request.key, request.expect, None)  # type: ignore[arg-type]
+                    return self._check_record(request.scope, request.key, request.expect, None)
                 case _:
                     return self._check_record(request.scope, request.key, request.expect, request.fence)
         except HoldallError as error:
@@ -196,7 +196,7 @@ class MemoryStore(MemoryLogs):
                 return self._apply_delete(request)
             case AppendRequest():
                 return found if isinstance(found, Appended) else self._apply_append(request)
-            case CheckRequest():
+            case CheckRequest() | CheckLogRequest():
                 return found
 
     async def sweep(self) -> int:
@@ -231,4 +231,3 @@ class MemoryStore(MemoryLogs):
         with self._space.mutex:
             records, logs = (sum(map(len, kind.values())) for kind in (self._space.records, self._space.logs))
         return {"storage": "native, in this process", "records": str(records), "logs": str(logs)}
-

@@ -11,7 +11,6 @@ from pathlib import Path
 from holdall.capabilities import Capabilities
 from holdall.errors import ConfigError
 from holdall.spi import Adapter, Connection, Option, Target, hookimpl
-
 from holdall_adapters.sqlite.lock import SqliteLock
 from holdall_adapters.sqlite.port import Database
 from holdall_adapters.sqlite.schema import prepare
@@ -101,9 +100,7 @@ async def connect(target: Target) -> Connection:
     async def close() -> None:
         database.close()
 
-    return Connection(
-        store=SqliteStore(database, environment, lock), lock=lock, capabilities=CAPABILITIES, close=close
-    )
+    return Connection(store=SqliteStore(database, environment, lock), lock=lock, capabilities=CAPABILITIES, close=close)
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Leases and flags in SQLite: one statement each, judged by the anchored boot clock after the wait for the write lock."""
+"""Leases and flags in SQLite: one statement each, judged by the boot clock after the wait for the write lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _CURRENT = "key = ? AND nonce = ? AND token = ? AND boot = ? AND expires > holda
 _RENEW = f"UPDATE holdall_leases SET expires = holdall_now() + ? WHERE {_CURRENT} RETURNING 1"
 _RELEASE = f"UPDATE holdall_leases SET nonce = NULL WHERE {_CURRENT} RETURNING 1"
 _HOLDER = "SELECT owner, token, expires FROM holdall_leases WHERE key = ? AND nonce IS NOT NULL AND boot = ?"
-_FLOOR = """INSERT INTO holdall_leases (key, nonce, owner, token, floor, expires, boot) VALUES (?, NULL, '', 0, ?, 0, '')
+_FLOOR = """INSERT INTO holdall_leases (key, nonce, owner, token, floor, expires, boot)
+    VALUES (?, NULL, '', 0, ?, 0, '')
     ON CONFLICT (key) DO UPDATE SET floor = max(floor, excluded.floor)"""
 _SET_FLAG = """INSERT INTO holdall_flags (key, expires) VALUES (?, holdall_now() + ?)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires"""

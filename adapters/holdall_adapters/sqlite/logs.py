@@ -1,7 +1,7 @@
 """Logs in SQLite: a row a batch, its entries as lines, its id the log's id and the position of its first entry.
 
-An append to a log that is there, by a holder whose token is the mark, is one statement. Everything else is decided under
-the write lock.
+An append to a log that is there, by a holder whose token is the mark, is one statement. Everything else is decided
+under the write lock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from holdall.rules import (
 )
 from holdall.spi import ABSENT, ANY, AppendRequest, LogRequest, StoredEntries, StoredPage
 from holdall.values import Appended, Head
-
 from holdall_adapters.sqlite.errors import translated
 from holdall_adapters.sqlite.port import Database, Transaction
 from holdall_adapters.sqlite.records import BEHIND_ALL_TEXT, lower_bound, page_of_scopes, scopes_statement
@@ -57,8 +56,12 @@ _TAIL = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
     SELECT log.first, log.length, log.incarnation, b.id & {_MASK}, b.payload FROM log
     LEFT JOIN holdall_batches b ON b.id >= log.log << {POSITION_BITS} AND b.id < (log.log + 1) << {POSITION_BITS}
         AND b.payload IS NOT NULL ORDER BY b.id DESC"""
-_BATCH = f"SELECT id & {_MASK}, count, digest, first FROM holdall_batches WHERE id >> {POSITION_BITS} = ? AND batch_id = ?"
-_NEW_LOG = "INSERT INTO holdall_logs (scope, key, incarnation, first, base, mark) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
+_BATCH = (
+    f"SELECT id & {_MASK}, count, digest, first FROM holdall_batches WHERE id >> {POSITION_BITS} = ? AND batch_id = ?"
+)
+_NEW_LOG = (
+    "INSERT INTO holdall_logs (scope, key, incarnation, first, base, mark) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
+)
 _REVIVE = "UPDATE holdall_logs SET incarnation = ?, first = ?, base = ?, mark = ? WHERE id = ?"
 _SET_MARK = "UPDATE holdall_logs SET mark = ? WHERE id = ?"
 _INSERT = """INSERT INTO holdall_batches (id, count, payload, batch_id, digest, first)
@@ -458,5 +461,3 @@ def check_room(end: int) -> None:
     if end > _MASK:
         what = "log (positions)"
         raise TooLarge(what, _MASK, end)
-
-

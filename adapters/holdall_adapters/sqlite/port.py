@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from holdall.errors import ConfigError
-
 from holdall_adapters.sqlite.errors import translated
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from holdall.keys import text_after
 from holdall.rules import check_fence, check_version, raised_mark
 from holdall.spi import ABSENT, ANY, DeleteRequest, PutRequest, StoredPage, StoredRecord
-
 from holdall_adapters.sqlite.port import Database, Transaction
 
 if TYPE_CHECKING:
@@ -23,7 +22,9 @@ BEHIND_ALL_TEXT = b"\xff"
 _LIVE = "payload IS NOT NULL AND (expires IS NULL OR expires > holdall_now())"
 _GET = "SELECT payload, version, expires FROM holdall_records WHERE scope = ? AND key = ? AND payload IS NOT NULL"
 _FIND = "SELECT payload IS NOT NULL, version, expires, mark FROM holdall_records WHERE scope = ? AND key = ?"
-_TOUCH = f"UPDATE holdall_records SET expires = {{}}, mark = max(mark, ?) WHERE scope = ? AND key = ? AND {_LIVE} AND {{}}"
+_TOUCH = (
+    f"UPDATE holdall_records SET expires = {{}}, mark = max(mark, ?) WHERE scope = ? AND key = ? AND {_LIVE} AND {{}}"
+)
 _DELETE = "DELETE FROM holdall_records WHERE scope = ? AND key = ? AND mark = 0 RETURNING expires"
 _DELETE_VERSION = f"DELETE FROM holdall_records WHERE scope = ? AND key = ? AND mark = 0 AND version = ? AND {_LIVE}"
 _REMOVE = "DELETE FROM holdall_records WHERE scope = ? AND key = ?"
@@ -168,17 +169,18 @@ class SqliteRecords:
                 return rows[0][0] is None or rows[0][0] > self._now()
             if not self._database.rows(_FIND, where):
                 return False
-        elif request.fence is None and request.expect is not ABSENT:
-            if self._database.change(_DELETE_VERSION, (*where, request.expect)):
-                return True
+        elif (
+            request.fence is None
+            and isinstance(request.expect, str)
+            and self._database.change(_DELETE_VERSION, (*where, request.expect))
+        ):
+            return True
         with self._database.transaction() as transaction:
             return self.delete_in(transaction, request)
 
     def delete_in(self, transaction: Transaction, request: DeleteRequest) -> bool:
         """Delete a record in a transaction, or say why not; a mark stays."""
-        version, mark, exists = self._check(
-            transaction, request.scope, request.key, request.expect, request.fence
-        )
+        version, mark, exists = self._check(transaction, request.scope, request.key, request.expect, request.fence)
         mark = raised_mark(mark, request.fence)
         if mark:
             transaction.change(_BURY, (request.scope, request.key, mark))
@@ -199,7 +201,9 @@ class SqliteRecords:
             for start in range(0, len(keys), _MOST_PARAMETERS):
                 some = keys[start : start + _MOST_PARAMETERS]
                 where = f"scope = ? AND key IN ({','.join('?' * len(some))})"
-                live = transaction.rows(f"SELECT count(*) FROM holdall_records WHERE {where} AND {_LIVE}", (scope, *some))
+                live = transaction.rows(
+                    f"SELECT count(*) FROM holdall_records WHERE {where} AND {_LIVE}", (scope, *some)
+                )
                 count += live[0][0]
                 transaction.change(f"DELETE FROM holdall_records WHERE {where} AND mark = 0", (scope, *some))
                 bury = "UPDATE holdall_records SET payload = NULL, version = NULL, expires = NULL"

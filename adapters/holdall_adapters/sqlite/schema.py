@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from holdall.clock import Anchor, next_anchor
 from holdall.errors import ConfigError, Corrupt, StoreTimeout
-
 from holdall_adapters.sqlite.errors import translated
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
-
     from holdall_adapters.sqlite.port import Database, Session, Transaction
 
 __all__ = ["MIGRATIONS", "prepare"]

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from holdall.errors import HoldallError
 from holdall.rules import check_head
-from holdall.spi import AppendRequest, CheckRequest, DeleteRequest, PutRequest, WriteRequest
-
+from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, PutRequest, WriteRequest
 from holdall_adapters.sqlite.logs import SqliteLogs
 from holdall_adapters.sqlite.records import SqliteRecords
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
-
     from holdall_adapters.sqlite.lock import SqliteLock
     from holdall_adapters.sqlite.port import Database, Transaction
 
@@ -47,12 +45,12 @@ class SqliteStore(SqliteRecords, SqliteLogs):
                     return self.delete_in(transaction, request)
                 case AppendRequest():
                     return self.append_in(transaction, request)
-                case CheckRequest(log=True):
+                case CheckLogRequest():
                     head = self.head_in(transaction, request.scope, request.key)
                     check_head(request.expect, head)
                     return head
                 case CheckRequest():
-                    return self.check_in(transaction, request.scope, request.key, request.expect)  # type: ignore[arg-type]
+                    return self.check_in(transaction, request.scope, request.key, request.expect)
         except HoldallError as error:
             error.scope, error.key = request.scope, request.key
             raise

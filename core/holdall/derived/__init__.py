@@ -1,4 +1,4 @@
-"""Everything that holdall derives from the five primitives of a `Backend`: records, logs, leases, flags, expiry, fences."""
+"""What holdall derives from the five primitives of a `Backend`: records, logs, leases, flags, expiry and fences."""
 
 from __future__ import annotations
 

@@ -144,8 +144,8 @@ def decode_state(stored: bytes) -> tuple[LogState, str]:
 def _batches(tail: list[Any], lines: list[bytes]) -> list[Batch]:
     batches: list[Batch] = []
     taken = 0
-    for *fields, count in tail:
-        batches.append(Batch(*fields, lines[taken : taken + count]))
+    for write_id, number, start, first, batch_id, digest, count in tail:
+        batches.append(Batch(write_id, number, start, first, batch_id, digest, lines[taken : taken + count]))
         taken += count
     if taken != len(lines):
         message = "a head has other entries than its tail names"
@@ -192,7 +192,7 @@ class Remembered(NamedTuple):
     key: str
     number: int
     start: int
-    count: int
+    entries: int
     first: int
     digest: str
 

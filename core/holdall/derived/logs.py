@@ -1,8 +1,8 @@
 """Logs over a backend: a head with a bounded tail, committed by compare-and-set, and immutable chunks behind it.
 
-Before an append commits a head whose tail has become long, it writes the first batches of the committed tail as a chunk,
-and what is to be remembered of their batch ids. A crash in between leaves a chunk that the next append writes again,
-the same; whoever reads takes each position once.
+Before an append commits a head whose tail has become long, it writes the first batches of the committed tail as a
+chunk, and what is to be remembered of their batch ids. A crash in between leaves a chunk that the next append writes
+again, the same; whoever reads takes each position once.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class DerivedLogs:
         else:
             return None
         again = request.digest or ""
-        return check_batch(found.start, found.count, found.digest, state.incarnation, found.first, again)
+        return check_batch(found.start, found.entries, found.digest, state.incarnation, found.first, again)
 
     async def _grow(self, state: LogState, request: AppendRequest) -> LogState:
         shorter, leaving = state.spilled()
@@ -214,7 +214,7 @@ class DerivedLogs:
         count = 0
         async for item in self._access.items(part_prefix(BATCH, incarnation)):
             batch = decode_remembered(item.payload)
-            gone = batch.start + batch.count <= state.first and batch.number <= state.batches - KEPT_BATCHES
+            gone = batch.start + batch.entries <= state.first and batch.number <= state.batches - KEPT_BATCHES
             if state.incarnation != incarnation or gone:
                 await self._access.delete(item.key, item.tag)
                 count += 1

@@ -168,9 +168,7 @@ class DerivedRecords:
         return version
 
 
-async def scopes_of(
-    access: Access, kind: bytes, is_live: Any, wanted: tuple[str, str | None, int]
-) -> StoredPage[str]:
+async def scopes_of(access: Access, kind: bytes, is_live: Any, wanted: tuple[str, str | None, int]) -> StoredPage[str]:
     """Return a page of the scopes that hold a live item, leaping from one scope to the next.
 
     Args:

@@ -14,7 +14,7 @@ from holdall.derived.logs import DerivedLogs
 from holdall.derived.records import DerivedRecords
 from holdall.errors import Unsupported
 from holdall.rules import check_head, check_version
-from holdall.spi import AppendRequest, CheckRequest, DeleteRequest, Mismatch, PutRequest, WriteRequest
+from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, Mismatch, PutRequest, WriteRequest
 
 if TYPE_CHECKING:
     from holdall.derived.clock import Clock
@@ -42,14 +42,14 @@ class DerivedStore(DerivedRecords, DerivedLogs):
                 return await self.delete(request)
             case AppendRequest():
                 return await self.append(request)
-            case CheckRequest(log=True):
+            case CheckLogRequest():
                 head = await self.head(request.scope, request.key)
                 check_head(request.expect, head)
                 return head
             case CheckRequest():
                 record = await self.get(request.scope, request.key)
                 version = None if record is None else record.version
-                check_version(request.expect, version)  # type: ignore[arg-type]
+                check_version(request.expect, version)
                 return version
 
     async def sweep(self) -> int:
@@ -112,5 +112,3 @@ class DerivedStore(DerivedRecords, DerivedLogs):
         """Reach the backend and say that its store is derived."""
         await self._access.scan(RECORD, None, 1)
         return {"storage": f"derived from the primitives of {type(self._access.backend).__name__}"}
-
-

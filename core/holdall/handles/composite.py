@@ -49,7 +49,7 @@ class Backoff:
         await self._environment.sleep(max(0.0, min(delay, most)))
 
 
-async def update(  # noqa: PLR0913 - the arguments of `update`, and what it works with
+async def update(
     store: Any,
     environment: Environment,
     patience: float,
@@ -140,7 +140,7 @@ async def iter_entries(store: Any, scope: str, key: str, start: int) -> AsyncIte
             return
 
 
-async def follow(  # noqa: PLR0913 - the arguments of `follow`, and what it works with
+async def follow(
     store: Any, environment: Environment, scope: str, key: str, start: int, timeout: float | None
 ) -> AsyncIterator[Entry]:
     """As `Store.follow`, by polling with waits that grow while nothing comes."""

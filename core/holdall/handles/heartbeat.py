@@ -82,7 +82,7 @@ class Beat:
             return
         try:
             hold.on_lost(hold)
-        except Exception:  # a failing callback must not stop the renewals of other leases
+        except Exception:  # noqa: BLE001 - a failing callback must not stop the renewals of other leases
             _log.exception("on_lost of the lease of %r failed", self.lease.key)
 
     def next_event(self) -> float:
@@ -128,7 +128,7 @@ class Callers:
         while (job := self._jobs.get()) is not None:
             try:
                 job()
-            except Exception:
+            except Exception:  # noqa: BLE001 - the thread must live for the next call
                 _log.exception("a call of the heartbeat failed")
             del job
             with self._counting:
@@ -209,7 +209,9 @@ class Heartbeat:
             if beat.lose():
                 beat.tell()
         except Exception as error:  # noqa: BLE001 - whatever failed, the lease may be alive: try until the deadline
-            _log.info("a renewal of the lease of %r failed and is tried again: %s", beat.lease.key, type(error).__name__)
+            _log.info(
+                "a renewal of the lease of %r failed and is tried again: %s", beat.lease.key, type(error).__name__
+            )
             beat.next_renewal = boot_time() + jittered(beat.interval / _RETRIES_PER_INTERVAL)
         else:
             if not beat.lost:
@@ -248,7 +250,8 @@ class Heartbeat:
     def _connect(self) -> Connection:
         shared = self._shared()
         if shared is not None and shared.sibling is not None:
-            return drive(_awaited(shared.sibling()))
+            sibling: Connection = drive(_awaited(shared.sibling()))
+            return sibling
         return drive(self._opening.connect(suspending=False))
 
     def _disconnect(self) -> None:

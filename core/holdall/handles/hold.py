@@ -35,7 +35,7 @@ class HoldSettings:
     stop_flag: str | None
 
     @classmethod
-    def checked(  # noqa: PLR0913 - the arguments of `Lock.hold`
+    def checked(
         cls,
         capabilities: Capabilities,
         key: Any,
@@ -48,7 +48,9 @@ class HoldSettings:
         seconds = check_ttl(ttl, capabilities.min_ttl)
         interval = seconds / _HEARTBEATS_PER_TTL if heartbeat is None else check_ttl(heartbeat, 0, "heartbeat")
         if interval >= seconds:
-            message = f"heartbeat must be below ttl, so that a renewal comes in time: {interval} s is not below {seconds} s"
+            message = (
+                f"heartbeat must be below ttl, so that a renewal comes in time: {interval} s is not below {seconds} s"
+            )
             raise InvalidArgument(message)
         check_seconds(timeout, "timeout")
         flag = None if stop_flag is None else check_name("stop_flag", stop_flag, capabilities.max_key_bytes)

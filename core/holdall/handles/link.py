@@ -18,7 +18,7 @@ from holdall.errors import ClosedHandle, ConfigError, ForkedHandle, HoldallError
 from holdall.handles.runners import InlineRunner, LoopRunner, Runner, ThreadRunner
 from holdall.operation import Operation
 from holdall.plugins import observers
-from holdall.spi import Adapter, Connection, Environment, Target
+from holdall.spi import Adapter, Connection, Target
 from holdall.url import Url
 
 _log = logging.getLogger("holdall")
@@ -44,22 +44,30 @@ class Opening:
             ConfigError: the adapter has no way to be opened like this.
 
         """
-        environment: Environment = SuspendingEnvironment() if suspending else BlockingEnvironment()
-        target = Target(
-            url=self.url,
-            options=self.options,
-            timeout=self.timeout,
-            client=self.client,
-            environment=environment,
-            suspending=suspending,
-        )
+        target = self.target(suspending=suspending)
         if self.adapter.connect is not None:
             return await self.adapter.connect(target)
         if self.adapter.backend is None:
             message = f"adapter {self.adapter.name!r} brings no such handle"
             raise ConfigError(message)
         backend = await self.adapter.backend(target)
-        return await derive(backend, self.adapter.capabilities, environment, self.timeout)
+        return await derive(backend, self.adapter.capabilities, target.environment, self.timeout)
+
+    def target(self, *, suspending: bool) -> Target:
+        """Return what the adapter is asked to open.
+
+        Args:
+            suspending: whether an event loop runs the calls.
+
+        """
+        return Target(
+            url=self.url,
+            options=self.options,
+            timeout=self.timeout,
+            client=self.client,
+            environment=SuspendingEnvironment() if suspending else BlockingEnvironment(),
+            suspending=suspending,
+        )
 
 
 class Link:
@@ -104,7 +112,7 @@ class Link:
         duration = boot_time() - started
         try:
             observe(operation=Operation(name, self.adapter, scope, duration, outcome))
-        except Exception:  # an observer must not break what it observes
+        except Exception:  # noqa: BLE001 - an observer must not break what it observes
             _log.exception("a holdall_operation hook failed")
 
 
@@ -153,6 +161,9 @@ class AsyncLink(Link):
         if self.connection is None:
             self.check()
             await self._runner.run(self._connect_once())
+        return self._connected()
+
+    def _connected(self) -> Connection:
         if self.connection is None:
             message = "the handle was closed while it connected"
             raise ClosedHandle(message)
@@ -162,10 +173,12 @@ class AsyncLink(Link):
         if self.connection is None:
             suspending = self.opening.adapter.io == "suspending"
             connection = await self.opening.connect(suspending=suspending)
-            if self.connection is None:
-                self.connection = connection
-            else:
-                await connection.close()
+            if self._adopt(connection) is not connection:
+                await connection.close()  # another task connected meanwhile
+
+    def _adopt(self, connection: Connection) -> Connection:
+        self.connection = self.connection or connection
+        return self.connection
 
     async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run an operation to its end."""

@@ -67,7 +67,7 @@ class LockHandle(_LockHandle[SyncLink]):
         """As `Lock.acquire`."""
         return drive(leases.acquire(_Face(self), self._environment, key, ttl, timeout, owner))
 
-    def hold(  # noqa: PLR0913 - the arguments of `Lock.hold`
+    def hold(
         self,
         key: str,
         *,
@@ -126,11 +126,11 @@ class AsyncLockHandle(_LockHandle[AsyncLink]):
         self._operations = _operations(await self._link.connect(), self._link)
         return self._operations
 
-    async def acquire(self, key: str, *, ttl: float = 60, timeout: float | None, owner: str | None = None) -> Lease:  # noqa: ASYNC109 - the contract has it
+    async def acquire(self, key: str, *, ttl: float = 60, timeout: float | None, owner: str | None = None) -> Lease:
         """As `Lock.acquire`."""
         return await leases.acquire(self, self._environment, key, ttl, timeout, owner)
 
-    def hold(  # noqa: PLR0913 - the arguments of `Lock.hold`
+    def hold(
         self,
         key: str,
         *,

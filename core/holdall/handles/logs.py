@@ -97,7 +97,7 @@ class LogOperations(RecordOperations):
             return await self._driver.seal_log(scope, key, token)
         return await self._driver.seal(scope, key, token)
 
-    def _append_request(  # noqa: PLR0913 - these are the arguments of `append`
+    def _append_request(
         self, scope: str, key: str, entries: Iterable[Any], expect: Any, fence: Any, batch_id: Any
     ) -> AppendRequest:
         scope, key = self._names.pair(scope, key)

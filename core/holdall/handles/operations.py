@@ -9,7 +9,7 @@ from holdall.clock import boot_time
 from holdall.errors import InvalidArgument, TooLarge, Unsupported
 from holdall.handles.arguments import check_expect, check_expect_head, check_size
 from holdall.handles.logs import LogOperations
-from holdall.spi import AppendRequest, CheckRequest, PutRequest, WriteRequest
+from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, PutRequest, WriteRequest
 from holdall.values import ANY, Append, Check, CommitOperation, Delete, Put
 
 OPERATIONS = (
@@ -90,12 +90,14 @@ class StoreOperations(LogOperations):
                 message = f"a commit takes Put, Delete, Append and Check, not {type(operation).__name__}"
                 raise InvalidArgument(message)
 
-    def _check_request(self, scope: str, key: str, expect: Any, *, log: bool) -> CheckRequest:
+    def _check_request(self, scope: str, key: str, expect: Any, *, log: bool) -> CheckRequest | CheckLogRequest:
         scope, key = self._names.pair(scope, key)
         if expect is ANY:
             message = "a Check with ANY checks nothing: give it a version, a length, a Head or ABSENT"
             raise InvalidArgument(message)
-        return CheckRequest(scope, key, check_expect_head(expect) if log else check_expect(expect), log)
+        if log:
+            return CheckLogRequest(scope, key, check_expect_head(expect))
+        return CheckRequest(scope, key, check_expect(expect))
 
     def _check_commit(self, requests: list[WriteRequest]) -> None:
         if not requests:
@@ -121,4 +123,4 @@ def _size(request: WriteRequest) -> int:
 
 
 def _is_log(request: WriteRequest) -> bool:
-    return isinstance(request, AppendRequest) or (isinstance(request, CheckRequest) and request.log)
+    return isinstance(request, AppendRequest | CheckLogRequest)

@@ -73,10 +73,7 @@ class RecordOperations:
 
     async def put_many(self, scope: str, values: Mapping[str, Any], *, ttl: float | None = None) -> int:
         """As `Store.put_many`."""
-        if not isinstance(values, Mapping):
-            message = f"values must be a mapping of keys to values, not {type(values).__name__}"
-            raise InvalidArgument(message)
-        requests = [self._put_request(scope, key, value, ANY, ttl, None) for key, value in values.items()]
+        requests = [self._put_request(scope, key, value, ANY, ttl, None) for key, value in _items(values)]
         done: list[str] = []
         for start in range(0, len(requests), MANY):
             chunk = requests[start : start + MANY]
@@ -140,9 +137,7 @@ class RecordOperations:
     def _ttl(self, ttl: float | None) -> float | None:
         return None if ttl is None else check_ttl(ttl, self._capabilities.min_ttl)
 
-    def _put_request(  # noqa: PLR0913 - these are the arguments of `put`
-        self, scope: str, key: str, value: Any, expect: Any, ttl: float | None, fence: Any
-    ) -> PutRequest:
+    def _put_request(self, scope: str, key: str, value: Any, expect: Any, ttl: float | None, fence: Any) -> PutRequest:
         scope, key = self._names.pair(scope, key)
         expect, ttl, token = check_expect(expect), self._ttl(ttl), check_fence_argument(fence)
         payload = encode(value)
@@ -153,6 +148,13 @@ class RecordOperations:
     def _delete_request(self, scope: str, key: str, expect: Any, fence: Any) -> DeleteRequest:
         scope, key = self._names.pair(scope, key)
         return DeleteRequest(scope, key, check_expect(expect), check_fence_argument(fence))
+
+
+def _items(values: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(values, Mapping):
+        message = f"values must be a mapping of keys to values, not {type(values).__name__}"
+        raise InvalidArgument(message)
+    return list(values.items())
 
 
 def _live(scope: str, stored: StoredRecord) -> Record:

@@ -47,9 +47,7 @@ class _Job:
 
     __slots__ = ("abandoned", "coroutine", "deadline", "future", "loop")
 
-    def __init__(
-        self, coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, deadline: float
-    ) -> None:
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, deadline: float) -> None:
         self.coroutine = coroutine
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()

@@ -43,8 +43,10 @@ class _AwaitableFace:
 class StoreHandle(Handle):
     """A synchronous store; its operations are bound below."""
 
+    _link: SyncLink
+
     def __init__(self, link: SyncLink) -> None:
-        self._link: SyncLink = link
+        self._link = link
         connection = link.connection
         if connection is None:
             message = "a synchronous link is connected from the beginning"
@@ -53,6 +55,11 @@ class StoreHandle(Handle):
         self._capabilities = connection.capabilities
         self._environment = BlockingEnvironment()
         self._face = _AwaitableFace(self)
+
+    @property
+    def link(self) -> SyncLink:
+        """The way to the storage, for a lock that shares it."""
+        return self._link
 
     @property
     def capabilities(self) -> Capabilities:
@@ -65,9 +72,7 @@ class StoreHandle(Handle):
         """As `Store.update`."""
         composite.check_callable(function)
         patience = self._link.opening.timeout
-        return drive(
-            composite.update(self._face, self._environment, patience, scope, key, function, ttl, fence)
-        )
+        return drive(composite.update(self._face, self._environment, patience, scope, key, function, ttl, fence))
 
     def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """As `Store.transaction`."""
@@ -107,10 +112,17 @@ class StoreHandle(Handle):
 class AsyncStoreHandle(Handle):
     """An asynchronous store; its operations are bound below."""
 
+    _link: AsyncLink
+
     def __init__(self, link: AsyncLink) -> None:
-        self._link: AsyncLink = link
+        self._link = link
         self._operations: StoreOperations | None = None
         self._environment = SuspendingEnvironment()
+
+    @property
+    def link(self) -> AsyncLink:
+        """The way to the storage, for a lock that shares it."""
+        return self._link
 
     @property
     def capabilities(self) -> Capabilities:

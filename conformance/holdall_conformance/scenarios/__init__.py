@@ -1,0 +1,1 @@
+"""The scenarios, a module for each group."""

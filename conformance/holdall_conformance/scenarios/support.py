@@ -1,0 +1,121 @@
+"""What scenarios have in common: reading what must be there, exact comparison, threads, and waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from holdall import Entry, Head, Lease, Lock, Page, Record, Store
+
+__all__ = [
+    "all_items",
+    "eventually",
+    "head_of",
+    "identical",
+    "in_threads",
+    "keys_of",
+    "lease_of",
+    "record_of",
+    "text_of",
+    "value_of",
+    "values_of",
+]
+
+_PATIENCE = 60.0
+
+
+def record_of(store: Store, scope: str, key: str) -> Record:
+    """Return a record that must be there."""
+    record = store.get(scope, key)
+    assert record is not None, f"no record under {key!r}"
+    return record
+
+
+def value_of(store: Store, scope: str, key: str) -> Any:
+    """Return the value of a record that must be there."""
+    return record_of(store, scope, key).value
+
+
+def head_of(store: Store, scope: str, key: str) -> Head:
+    """Return the head of a log that must be there."""
+    head = store.head(scope, key)
+    assert head is not None, f"no log under {key!r}"
+    return head
+
+
+def lease_of(lock: Lock, key: str, *, ttl: float = 60, owner: str | None = None) -> Lease:
+    """Take a key that must be free."""
+    lease = lock.try_acquire(key, ttl=ttl, owner=owner)
+    assert lease is not None, f"{key!r} is not free"
+    return lease
+
+
+def values_of(entries: Iterable[Entry]) -> list[Any]:
+    """Return the values of entries."""
+    return [entry.value for entry in entries]
+
+
+def keys_of(records: Iterable[Record]) -> list[str]:
+    """Return the keys of records."""
+    return [record.key for record in records]
+
+
+def identical(left: Any, right: Any) -> bool:
+    """Tell whether two JSON values are the same in type, sign of zero and order of keys too."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(identical(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(identical, left, right))
+    return repr(left) == repr(right) if isinstance(left, float) else bool(left == right)
+
+
+def all_items(page: Callable[[str | None], Page[Any]]) -> Iterator[Any]:
+    """Iterate over the items of all pages; `page` takes the cursor and returns one."""
+    after = None
+    while True:
+        found = page(after)
+        yield from found.items
+        assert found.next is None or after is None or found.next > after, "the cursor does not advance"
+        after = found.next
+        if after is None:
+            return
+
+
+def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Run functions at once, each in a thread, and return what each returned or raised."""
+    results: list[Any] = [None] * len(functions)
+    barrier = threading.Barrier(len(functions))
+
+    def run(index: int, function: Callable[[], Any]) -> None:
+        try:
+            barrier.wait(_PATIENCE)
+            results[index] = function()
+        except Exception as error:  # noqa: BLE001 - whoever asked for the results judges it
+            results[index] = error
+
+    threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(functions)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_PATIENCE)
+        assert not thread.is_alive(), "an operation hangs"
+    return results
+
+
+def eventually(condition: Callable[[], bool], within: float) -> bool:
+    """Wait until a condition holds, and return whether it did in time."""
+    deadline = time.monotonic() + within
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def text_of(size: int) -> str:
+    """Return a str whose JSON has so many bytes."""
+    return "x" * (size - 2)

@@ -1,0 +1,89 @@
+"""Makes handles: finds the configuration and the adapter, and puts the handle in front of it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from holdall.config import Config, Section, StoreConfig, check_timeout, load_config
+from holdall.errors import ConfigError
+from holdall.handles.link import AsyncLink, Opening, SyncLink
+from holdall.handles.lock import AsyncLockHandle, LockHandle
+from holdall.handles.store import AsyncStoreHandle, StoreHandle
+from holdall.lock import AsyncLock, Lock
+from holdall.plugins import load_adapter, load_plugins, wrap_store
+from holdall.spi import Adapter
+from holdall.store import AsyncStore, Store
+from holdall.url import parse_options, parse_url
+
+
+def make_store(what: Any, timeout: float | None, client: Any, config: Config | None) -> Store:
+    """As `holdall.open_store`."""
+    found = _found("stores", what, timeout, config)
+    opening = _opening(found, client)
+    if opening.adapter.store is not None:
+        return cast("Store", wrap_store(opening.adapter.store(opening.target(suspending=False)), found))
+    return cast("Store", wrap_store(StoreHandle(SyncLink(opening)), found))
+
+
+def make_async_store(what: Any, timeout: float | None, client: Any, config: Config | None) -> AsyncStore:
+    """As `holdall.open_async_store`."""
+    found = _found("stores", what, timeout, config)
+    opening = _opening(found, client)
+    if opening.adapter.async_store is not None:
+        return cast("AsyncStore", wrap_store(opening.adapter.async_store(opening.target(suspending=True)), found))
+    return cast("AsyncStore", wrap_store(AsyncStoreHandle(AsyncLink(opening)), found))
+
+
+def make_lock(what: Any, timeout: float | None, client: Any, config: Config | None) -> Lock:
+    """As `holdall.open_lock`."""
+    if isinstance(what, StoreHandle):
+        _refuse_settings(timeout, client)
+        return cast("Lock", LockHandle(what.link, owns_link=False))
+    opening = _opening(_found("locks", what, timeout, config), client)
+    if opening.adapter.lock is not None:
+        return opening.adapter.lock(opening.target(suspending=False))
+    return cast("Lock", LockHandle(SyncLink(opening)))
+
+
+def make_async_lock(what: Any, timeout: float | None, client: Any, config: Config | None) -> AsyncLock:
+    """As `holdall.open_async_lock`."""
+    if isinstance(what, AsyncStoreHandle):
+        _refuse_settings(timeout, client)
+        return cast("AsyncLock", AsyncLockHandle(what.link, owns_link=False))
+    opening = _opening(_found("locks", what, timeout, config), client)
+    if opening.adapter.async_lock is not None:
+        return opening.adapter.async_lock(opening.target(suspending=True))
+    return cast("AsyncLock", AsyncLockHandle(AsyncLink(opening)))
+
+
+def _found(section: Section, what: Any, timeout: float | None, config: Config | None) -> StoreConfig:
+    if isinstance(what, StoreConfig):
+        found = what
+    elif not isinstance(what, str):
+        message = f"give a URL, a name or an open store of the same kind, not {type(what).__name__}"
+        raise ConfigError(message)
+    elif "://" in what:
+        found = StoreConfig(url=what)
+    else:
+        found = (load_config() if config is None else config).find(section, what)
+    if timeout is None:
+        return found
+    return StoreConfig(url=found.url, timeout=check_timeout(timeout, "the call"), options=found.options)
+
+
+def _opening(config: StoreConfig, client: Any) -> Opening:
+    load_plugins()
+    url = parse_url(config.url)
+    adapter: Adapter = load_adapter(url.scheme)
+    both = sorted(set(url.query) & set(config.options))
+    if both:
+        message = f"option {both[0]!r} stands in the URL and beside it: keep one"
+        raise ConfigError(message)
+    options = parse_options(adapter.name, adapter.options, {**url.query, **config.options})
+    return Opening(adapter, url, options, check_timeout(config.timeout, "the call"), client)
+
+
+def _refuse_settings(timeout: float | None, client: Any) -> None:
+    if timeout is not None or client is not None:
+        message = "a lock that shares a store's connection shares its timeout and client too: leave them out"
+        raise ConfigError(message)
