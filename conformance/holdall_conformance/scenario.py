@@ -12,7 +12,6 @@ from holdall_conformance import scenarios as package
 
 if TYPE_CHECKING:
     from holdall import Capabilities
-
     from holdall_conformance.harness import Harness
 
 __all__ = ["Scenario", "all_scenarios", "scenario"]

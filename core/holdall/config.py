@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from holdall.errors import ConfigError
 
@@ -44,7 +44,7 @@ class StoreConfig:
 
     url: str = field(repr=False)
     timeout: float = DEFAULT_TIMEOUT
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Config:
 
     """
 
-    stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    locks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]], repr=False)
+    locks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]], repr=False)
     source: str = "code"
 
     def find(self, section: Section, name: str) -> StoreConfig:
@@ -189,6 +189,7 @@ def _read(path: Path, table: dict[str, Any] | None) -> Config:
 
 
 def _check_section(section: str, tables: Any, path: Path) -> None:
-    if not isinstance(tables, dict) or not all(isinstance(entry, dict) for entry in tables.values()):
+    entries: list[Any] = list(cast("dict[str, Any]", tables).values()) if isinstance(tables, dict) else [None]
+    if not all(isinstance(entry, dict) for entry in entries):
         message = f"[{section}] in {path} must hold tables: [{section}.NAME] with url = ..."
         raise ConfigError(message)

@@ -40,10 +40,10 @@ class Log:
 
     incarnation: str | None = None
     first: int = 0
-    payloads: list[bytes] = field(default_factory=list)
+    payloads: list[bytes] = field(default_factory=list[bytes])
     mark: int = 0
     batches: int = 0
-    remembered: dict[str, RememberedBatch] = field(default_factory=dict)
+    remembered: dict[str, RememberedBatch] = field(default_factory=dict[str, RememberedBatch])
 
     def head(self) -> Head | None:
         """Return its head, or None if there is no log."""
@@ -108,16 +108,16 @@ class Space:
     """Everything under one name. Whoever touches it holds the mutex, and never awaits while doing so."""
 
     mutex: threading.RLock = field(default_factory=threading.RLock)
-    records: dict[str, dict[str, Record]] = field(default_factory=dict)
+    records: dict[str, dict[str, Record]] = field(default_factory=dict[str, dict[str, Record]])
     record_scopes: OrderedNames = field(default_factory=OrderedNames)
-    record_keys: dict[str, OrderedNames] = field(default_factory=dict)
-    logs: dict[str, dict[str, Log]] = field(default_factory=dict)
+    record_keys: dict[str, OrderedNames] = field(default_factory=dict[str, OrderedNames])
+    logs: dict[str, dict[str, Log]] = field(default_factory=dict[str, dict[str, Log]])
     log_scopes: OrderedNames = field(default_factory=OrderedNames)
-    log_keys: dict[str, OrderedNames] = field(default_factory=dict)
-    leases: dict[str, Lease] = field(default_factory=dict)
-    flags: dict[str, float] = field(default_factory=dict)
-    items: dict[bytes, bytes] = field(default_factory=dict)
-    item_keys: list[bytes] = field(default_factory=list)
+    log_keys: dict[str, OrderedNames] = field(default_factory=dict[str, OrderedNames])
+    leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
+    flags: dict[str, float] = field(default_factory=dict[str, float])
+    items: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    item_keys: list[bytes] = field(default_factory=list[bytes])
 
 
 _spaces: dict[str, Space] = {}

@@ -153,6 +153,11 @@ def check_seconds(seconds: Any, what: str) -> float:
     return float(seconds)
 
 
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, for errors that must not show the value."""
+    return type(value).__name__
+
+
 class Names:
     """Checks names against the limits of one backend."""
 

@@ -14,7 +14,7 @@ from holdall.plugins import manager
 _watching = manager.hook.holdall_operation
 
 
-def bind(handle: type[Handle], operations: type, names: Iterable[str], *, asynchronous: bool) -> None:
+def bind(handle: type[Handle[Any]], operations: type, names: Iterable[str], *, asynchronous: bool) -> None:
     """Give a handle a method for each operation.
 
     Args:

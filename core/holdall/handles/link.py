@@ -8,7 +8,7 @@ import os
 import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from holdall.clock import boot_time
 from holdall.derived import derive
@@ -203,10 +203,13 @@ def _close_if_same_process(connection: Connection, pid: int) -> None:
         drive(_close(connection))
 
 
-class Handle:
+AnyLink = TypeVar("AnyLink", bound=Link)
+
+
+class Handle(Generic[AnyLink]):
     """What every handle has: its link, a repr without secrets, and no way to be pickled or copied."""
 
-    _link: Link
+    _link: AnyLink
 
     @property
     def adapter(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from holdall.capabilities import Capabilities
 from holdall.drive import drive
@@ -28,11 +28,11 @@ def _operations(connection: Connection, link: SyncLink | AsyncLink) -> LockOpera
     return LockOperations(connection.lock, connection.capabilities, link.opening.timeout)
 
 
-class _LockHandle(Handle, Generic[AnyLink]):
+class _LockHandle(Handle[AnyLink]):
     """What the two lock handles have in common."""
 
     def __init__(self, link: AnyLink, *, owns_link: bool) -> None:
-        self._link: AnyLink = link
+        self._link = link
         self._owns_link = owns_link
         self._heartbeat = Heartbeat(link.opening, lambda: link.connection)
 

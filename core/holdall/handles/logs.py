@@ -13,10 +13,13 @@ from holdall.handles.arguments import (
     check_expect_head,
     check_fence_argument,
     check_size,
+    kind_of,
 )
 from holdall.handles.records import RecordOperations
 from holdall.spi import AppendRequest, LogRequest, StoredEntries
 from holdall.values import ANY, Appended, Entries, Entry, ExpectHead, Fence, Head, Lease, Page
+
+_NOT_ENTRIES: tuple[type, ...] = (str, bytes, Mapping)
 
 
 class LogOperations(RecordOperations):
@@ -128,8 +131,8 @@ class LogOperations(RecordOperations):
 
 
 def _listed(entries: Any) -> list[Any]:
-    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
-        message = f"entries must be an iterable of entries, not one {type(entries).__name__}: put it into a list"
+    if isinstance(entries, _NOT_ENTRIES) or not hasattr(entries, "__iter__"):
+        message = f"entries must be an iterable of entries, not one {kind_of(entries)}: put it into a list"
         raise InvalidArgument(message)
     return list(entries)
 

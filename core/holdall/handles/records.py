@@ -15,6 +15,7 @@ from holdall.handles.arguments import (
     check_fence_argument,
     check_size,
     check_ttl,
+    kind_of,
 )
 from holdall.spi import DeleteRequest, PutRequest, StoredRecord
 from holdall.values import ANY, Expect, Fence, Page, Record
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from holdall.capabilities import Capabilities
     from holdall.spi import StoreDriver
 
+_MAPPING: Any = Mapping
 MANY = 1_000
 """How many records a driver is given at once by `put_many`, `delete_many` and `clear`."""
 
@@ -151,8 +153,8 @@ class RecordOperations:
 
 
 def _items(values: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(values, Mapping):
-        message = f"values must be a mapping of keys to values, not {type(values).__name__}"
+    if not isinstance(values, _MAPPING):
+        message = f"values must be a mapping of keys to values, not {kind_of(values)}"
         raise InvalidArgument(message)
     return list(values.items())
 

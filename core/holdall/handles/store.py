@@ -40,10 +40,8 @@ class _AwaitableFace:
         return call
 
 
-class StoreHandle(Handle):
+class StoreHandle(Handle[SyncLink]):
     """A synchronous store; its operations are bound below."""
-
-    _link: SyncLink
 
     def __init__(self, link: SyncLink) -> None:
         self._link = link
@@ -109,10 +107,8 @@ class StoreHandle(Handle):
         self.close()
 
 
-class AsyncStoreHandle(Handle):
+class AsyncStoreHandle(Handle[AsyncLink]):
     """An asynchronous store; its operations are bound below."""
-
-    _link: AsyncLink
 
     def __init__(self, link: AsyncLink) -> None:
         self._link = link
