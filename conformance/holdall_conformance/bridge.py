@@ -95,7 +95,7 @@ class BridgedStore(_Bridge):
         async def run(value: Any) -> Any:
             return await asyncio.to_thread(function, value)
 
-        return self._thread.run(self.inner.update(scope, key, run, **named))
+        return self._thread.run(self.inner.update(scope, key, run if callable(function) else function, **named))
 
     def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """Run a synchronous function as a transaction, in a thread beside the loop."""
@@ -103,7 +103,7 @@ class BridgedStore(_Bridge):
         async def run(buffer: Any) -> Any:
             return await asyncio.to_thread(function, _Bridge(buffer, self._thread))
 
-        return self._thread.run(self.inner.transaction(run, attempts=attempts))
+        return self._thread.run(self.inner.transaction(run if callable(function) else function, attempts=attempts))
 
 
 class _BridgedHold(_Bridge):

@@ -1,8 +1,8 @@
 """Child processes of scenarios: clean interpreters that talk over pipes, and that nobody outlives.
 
-A child is started as `python -m holdall_conformance.children`; it imports one function and calls it with the way back to
-its parent, a harness on the same storage, and whatever JSON the parent gave along. Messages are lines of JSON. The parent
-waits for each with a bound, and kills and reaps every child at the end, whatever happened.
+A child is a new interpreter, never a fork. It imports one function and calls it with the way back to its parent, a
+harness on the same storage, and whatever JSON the parent gave along. Messages are lines of JSON. The parent waits for each
+with a bound, and kills and reaps every child at the end, whatever happened.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ PATIENCE = 60.0
 
 _HEAD_START = 0.05
 _CHUNK = 65_536
+_PROGRAM = "import sys; from holdall_conformance.children import main; main(*sys.argv[1:])"
 
 
 class ChildFailed(AssertionError):
@@ -44,7 +45,7 @@ class Child:
         self.target = target
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._buffer = b""
-        command = [sys.executable, "-W", "error", *options, "-m", "holdall_conformance.children", target]
+        command = [sys.executable, "-W", "error", *options, "-c", _PROGRAM, target]
         self._process = subprocess.Popen(  # noqa: S603 - a child of the kit's own making
             [*command, json.dumps(arguments)],
             stdin=subprocess.PIPE,
@@ -187,8 +188,9 @@ class Parent:
     """The way from a child back to its parent."""
 
     def __init__(self, incoming: int, outgoing: int) -> None:
-        self._incoming = os.fdopen(incoming, "rb", buffering=0)
+        self._incoming = incoming
         self._outgoing = outgoing
+        self._buffer = b""
 
     def say(self, message: Any) -> None:
         """Send a message; when this returns, the parent will get it even if this process is killed."""
@@ -198,14 +200,17 @@ class Parent:
 
     def hear(self) -> Any:
         """Return the next message; the end of the parent ends this process."""
-        line = self._incoming.readline()
-        if not line:
-            sys.exit("the parent is gone")
+        while b"\n" not in self._buffer:
+            found = os.read(self._incoming, _CHUNK)
+            if not found:
+                sys.exit("the parent is gone")
+            self._buffer += found
+        line, _, self._buffer = self._buffer.partition(b"\n")
         return json.loads(line)
 
     def told(self) -> bool:
         """Return whether there is a message to hear."""
-        return bool(select.select([self._incoming], [], [], 0.0)[0])
+        return b"\n" in self._buffer or bool(select.select([self._incoming], [], [], 0.0)[0])
 
 
 def soon() -> float:
@@ -238,7 +243,3 @@ def main(target: str, arguments: str) -> None:
     url, asynchronous, *rest = json.loads(arguments)
     with Harness(url, asynchronous=asynchronous) as harness:
         function(parent, harness, *rest)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import pytest
 
 from holdall_conformance import scenarios as package
 
@@ -71,5 +74,7 @@ def scenario(name: str, *needs: str) -> Callable[[Callable[[Harness], None]], Ca
 def all_scenarios() -> list[Scenario]:
     """Return every scenario, sorted by id."""
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+        if module.name not in sys.modules:
+            pytest.register_assert_rewrite(module.name)
+            importlib.import_module(module.name)
     return [_found[name] for name in sorted(_found)]

@@ -1,1 +1,5 @@
-"""The command line."""
+"""The command line: `holdall`, also as `python -m holdall.cli`."""
+
+from holdall.cli.application import main
+
+__all__ = ["main"]

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from holdall.clock import boot_time
+from holdall.codec import decode, encode
 from holdall.errors import Conflict, InvalidArgument, NotFound
 from holdall.handles.arguments import check_count, check_seconds
 from holdall.handles.transaction import Buffer
@@ -73,7 +74,7 @@ async def update(
                 raise
             await backoff.wait(deadline - boot_time())
         else:
-            return Record(scope, key, value, version, ttl)
+            return Record(scope, key, decode(encode(value)), version, ttl)
 
 
 async def _settled(result: Any) -> Any:

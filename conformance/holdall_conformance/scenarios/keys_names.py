@@ -1,0 +1,227 @@
+"""Scopes and keys: any text is one name, and no two texts are the same name."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from holdall import InvalidKey
+
+from holdall_conformance.harness import Harness
+from holdall_conformance.scenario import scenario
+from holdall_conformance.scenarios.support import value_of, values_of
+
+_PATHS = ["a/b", "a//b", "/a/b", "a/b/", "a/./b", "a/../b", "../../x", "/abs", "C:\\x", "..", ".", "a", "/", "//", "~", "a\\b"]
+_FOLDED = ["Foo", "foo", "FOO", "foo ", " foo", "foo\t", "foo.", "strasse", "straße", "STRASSE", "ſ", "s", "K", "K", "k"]  # noqa: RUF001
+_FORMS = ["\u00e9", "e\u0301", "\u1e9b\u0323", "\u1e69", "\uac00", "\u1100\u1161", "ﬁ", "fi", "\u2126", "\u03a9", "İ", "i̇"]  # noqa: RUF001
+_ODD = ["\x00", "a\x00", "a\x00b", "\x00a", "a", "\x01", "\n", "\r\n", "\t", "'", '"', "`", "$", "%", "_", "*", "?", "[a]", "\\"]
+_ODD += ["\x00\x01", "\x00\xff", "\xff", "%00", "%2F", "a%2Fb", "\\u0000", "😀", "😀" * 16, "👩\u200d🚀", "\u202e", "\ufeff", "\x7f"]
+_ODD += ["null", "None", "0", "true", "index", "CON", "nul.txt", "__proto__", "_id", "data.json", "x.tmp", ".hidden", "-r"]
+
+
+def _distinct_everywhere(harness: Harness, names: list[str]) -> None:
+    """Use each name as key of a record, key of a log, scope and key of a lease, and find each again."""
+    names = list(dict.fromkeys(names))
+    store, scope, mark = harness.store, harness.new_scope(), harness.new_key()
+    for index, name in enumerate(names):
+        store.put(scope, name, index)
+        store.append(scope, name, [index])
+        store.put(name, mark, index)
+        store.append(name, mark, [index])
+    expected = sorted(names)
+    assert list(store.keys(scope).items) == expected
+    assert [record.key for record in store.scan(scope, limit=1000).items] == expected
+    assert list(store.logs(scope).items) == expected
+    for index, name in enumerate(names):
+        assert value_of(store, scope, name) == index, f"{name!r} is another key's"
+        assert values_of(store.read(scope, name)) == [index], f"{name!r} is another log's"
+        assert value_of(store, name, mark) == index, f"{name!r} is another scope's"
+        assert values_of(store.read(name, mark)) == [index], f"{name!r} is another scope's"
+    for name in names:
+        assert store.delete(scope, name)
+        assert store.drop(scope, name)
+        assert store.get(scope, name) is None
+        assert store.delete(name, mark)
+    assert list(store.keys(scope).items) == []
+
+
+@scenario("keys.paths-distinct")
+def paths_distinct(harness: Harness) -> None:
+    """Names that a file system or a URL would fold together or climb out of are distinct and harmless."""
+    _distinct_everywhere(harness, _PATHS)
+
+
+@scenario("keys.case-distinct")
+def case_distinct(harness: Harness) -> None:
+    """Names that differ in case, in a space at the end, or by a case folding are distinct."""
+    _distinct_everywhere(harness, _FOLDED)
+
+
+@scenario("keys.unicode-forms-distinct")
+def unicode_forms_distinct(harness: Harness) -> None:
+    """Names that differ only in their Unicode normal form are distinct and are listed as they were given."""
+    _distinct_everywhere(harness, _FORMS)
+
+
+@scenario("keys.odd-characters")
+def odd_characters(harness: Harness) -> None:
+    """NUL, controls, quotes, wildcards, escapes, emoji and reserved words are plain names."""
+    _distinct_everywhere(harness, _ODD)
+
+
+@scenario("keys.all-ascii")
+def all_ascii(harness: Harness) -> None:
+    """Each ASCII character alone and inside a name makes a name of its own."""
+    store, scope = harness.store, harness.new_scope()
+    names = [template.format(chr(code)) for code in range(128) for template in ("{}", "a{}b")]
+    names = list(dict.fromkeys(names))
+    store.put_many(scope, {name: name for name in names})
+    assert list(store.keys(scope).items) == sorted(names)
+    assert [record.value if record else None for record in store.get_many(scope, names)] == names
+    for name in names:
+        store.append(scope, name, [name])
+    assert list(store.logs(scope).items) == sorted(names)
+    assert [values_of(store.read(scope, name)) for name in names] == [[name] for name in names]
+
+
+@scenario("keys.two-hundred-distinct")
+def two_hundred_distinct(harness: Harness) -> None:
+    """200 names that differ in one late character are distinct, also where they are as long as promised."""
+    store, scope = harness.store, harness.new_scope()
+    names = [f"{'p' * 508}{number:04}" for number in range(200)]
+    store.put_many(scope, {name: number for number, name in enumerate(names)})
+    assert list(store.keys(scope).items) == names
+    assert [record.value if record else None for record in store.get_many(scope, names)] == list(range(200))
+
+
+@scenario("keys.scope-and-key-not-joined")
+def scope_and_key_not_joined(harness: Harness) -> None:
+    """Pairs of scope and key that any joining by a separator would mix up are distinct records and logs."""
+    store, base = harness.store, harness.new_scope()
+    separators = ["/", ":", "::", ".", "-", "#", "|", "\x00", "\x00\x01", "\x01", "\\", "%", "\x1f", "~", ""]
+    pairs = []
+    for separator in separators:
+        pairs += [(f"{base}{separator}a", f"b{separator}c"), (f"{base}{separator}a{separator}b", "c")]
+        pairs += [(base, f"a{separator}b{separator}c"), (f"{base}{separator}", f"{separator}a"), (base, f"{separator * 2}a")]
+    pairs = list(dict.fromkeys((scope, key) for scope, key in pairs if key))
+    for index, (scope, key) in enumerate(pairs):
+        store.put(scope, key, index)
+        store.append(scope, key, [index])
+    for index, (scope, key) in enumerate(pairs):
+        assert value_of(store, scope, key) == index, f"{scope!r} and {key!r} are mixed up with another pair"
+        assert values_of(store.read(scope, key)) == [index], f"{scope!r} and {key!r} are mixed up with another pair"
+
+
+@scenario("keys.records-and-logs-apart")
+def records_and_logs_apart(harness: Harness) -> None:
+    """A record and a log of the same scope and key know nothing of each other."""
+    store, scope = harness.store, harness.new_scope()
+    store.put(scope, "k", "record", fence=9)
+    assert store.head(scope, "k") is None
+    assert store.log_scopes(scope).items == [] or list(store.log_scopes(scope).items) == []
+    store.append(scope, "k", ["entry"], fence=1)
+    assert store.delete(scope, "k", fence=9)
+    assert values_of(store.read(scope, "k")) == ["entry"]
+    store.put(scope, "k", "record", fence=9)
+    assert store.drop(scope, "k", fence=1)
+    assert value_of(store, scope, "k") == "record"
+    assert list(store.logs(scope).items) == []
+
+
+@scenario("keys.clear-spares-longer-scopes")
+def clear_spares_longer_scopes(harness: Harness) -> None:
+    """Clearing a scope leaves every scope whose name begins with its name, and its own logs."""
+    store, base = harness.store, harness.new_scope()
+    others = [f"{base}{ending}" for ending in ("bar", "/", ":", "\x00", "\x00\x01", "\U0010ffff", " ")] + [base[:-1]]
+    for scope in [base, *others]:
+        store.put_many(scope, {"a": 1, "b": 2})
+    store.append(base, "log", [1])
+    assert store.clear(base) == 2
+    assert list(store.keys(base).items) == []
+    assert store.head(base, "log") is not None
+    for scope in others:
+        assert list(store.keys(scope).items) == ["a", "b"], f"clearing {base!r} reached into {scope!r}"
+
+
+def _calls(harness: Harness, scope: Any, key: Any) -> dict[str, Any]:
+    store = harness.store
+    return {
+        "get": lambda: store.get(scope, key),
+        "get_many": lambda: store.get_many(scope, [key]),
+        "put": lambda: store.put(scope, key, 1),
+        "update": lambda: store.update(scope, key, lambda _: 1),
+        "touch": lambda: store.touch(scope, key, 60),
+        "delete": lambda: store.delete(scope, key),
+        "put_many": lambda: store.put_many(scope, {key: 1}),
+        "delete_many": lambda: store.delete_many(scope, [key]),
+        "append": lambda: store.append(scope, key, [1]),
+        "read": lambda: store.read(scope, key),
+        "tail": lambda: store.tail(scope, key, 1),
+        "head": lambda: store.head(scope, key),
+        "truncate": lambda: store.truncate(scope, key, 1),
+        "drop": lambda: store.drop(scope, key),
+        "restore_log": lambda: store.restore_log(scope, key, 0, [1]),
+        "seal": lambda: store.seal(scope, key, 1),
+        "seal of a log": lambda: store.seal(scope, key, 1, log=True),
+        "follow": lambda: list(store.follow(scope, key, timeout=0)),
+        "iter_entries": lambda: list(store.iter_entries(scope, key)),
+    }
+
+
+_NO_NAMES: list[Any] = ["", "\ud800", "a\udc88b", "\ud83d\ude00", None, 1, b"a", True, ("a",), 1.0]
+
+
+@scenario("keys.refused")
+def refused(harness: Harness) -> None:
+    """A scope or key that is empty, holds a surrogate or is no str is refused by every operation as a ValueError."""
+    scope = harness.new_scope()
+    for bad, place in itertools.product(_NO_NAMES, ("scope", "key")):
+        pair = (bad, "k") if place == "scope" else (scope, bad)
+        for name, call in _calls(harness, *pair).items():
+            with pytest.raises(InvalidKey) as caught:
+                call()
+            assert isinstance(caught.value, ValueError), name
+    assert list(harness.store.keys(scope).items) == []
+    assert list(harness.store.logs(scope).items) == []
+
+
+@scenario("keys.refused-in-listings")
+def refused_in_listings(harness: Harness) -> None:
+    """Listings refuse a bad scope, and a prefix or cursor that is no text."""
+    store, scope = harness.store, harness.new_scope()
+    listings: list[Any] = [store.scan, store.keys, store.logs]
+    for bad, listing in itertools.product(_NO_NAMES, listings):
+        with pytest.raises(InvalidKey):
+            listing(bad)
+    for bad, listing in itertools.product(["\ud800", 1, b"a"], listings):
+        with pytest.raises(InvalidKey):
+            listing(scope, bad)
+        with pytest.raises(InvalidKey):
+            listing(scope, "", after=bad)
+    scopes: list[Any] = [store.scopes, store.log_scopes]
+    for bad, listing in itertools.product(["\ud800", 1, b"a"], scopes):
+        with pytest.raises(InvalidKey):
+            listing(bad)
+    for call in (store.clear, lambda name: list(store.iter_records(name)), lambda name: list(store.iter_keys(name))):
+        with pytest.raises(InvalidKey):
+            call("")
+
+
+@scenario("keys.str-subclass-plain")
+def str_subclass_plain(harness: Harness) -> None:
+    """A key of a subclass of str is that text, whatever the subclass prints, and comes back plain."""
+
+    class Text(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "something else"
+
+    store, scope = harness.store, harness.new_scope()
+    store.put(Text(scope), Text("k"), 1)
+    record = store.scan(scope).items[0]
+    assert (record.key, type(record.key), type(record.scope)) == ("k", str, str)
+    got = store.get(Text(scope), Text("k"))
+    assert got is not None
+    assert (type(got.key), type(got.scope)) == (str, str)

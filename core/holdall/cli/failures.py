@@ -1,0 +1,127 @@
+"""What goes wrong on the command line: the exit statuses, and one line for every error."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+from typing import Final
+
+import click
+
+from holdall.errors import (
+    AdapterBroken,
+    AdapterNotFound,
+    ConfigError,
+    DriverMissing,
+    HoldallError,
+    StoreTimeout,
+    Unavailable,
+)
+
+__all__ = [
+    "BROKEN_PIPE",
+    "DONE",
+    "FAILED",
+    "INTERRUPTED",
+    "STATUSES",
+    "TERMINATED",
+    "UNREACHABLE",
+    "USAGE",
+    "complain",
+    "line_of",
+    "one_line",
+    "status_of",
+]
+
+DONE: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+UNREACHABLE: Final = 3
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+TERMINATED: Final = 143
+
+STATUSES: Final = {
+    DONE: "done, and everything holds",
+    FAILED: "something failed or does not hold",
+    USAGE: "wrong usage, configuration, installation or input: nothing was done",
+    UNREACHABLE: "the storage could not be reached, or did not answer in time: try again later",
+    INTERRUPTED: "interrupted with Ctrl-C",
+    BROKEN_PIPE: "whoever read the output closed it",
+    TERMINATED: "asked to end with SIGTERM",
+}
+
+_SET_UP = (ConfigError, AdapterNotFound, AdapterBroken, DriverMissing)
+_PASSWORD = re.compile(r"""((?:[A-Za-z][A-Za-z0-9+.-]*:/|//)[^\s:@'"]*:)[^\s'"]*@""")
+_SECRET = re.compile(r"""([?&][^\s=&]*(?:password|secret|token|key)[^\s=&]*=)[^\s&'"]*""", re.IGNORECASE)
+
+
+def status_of(error: BaseException) -> int:
+    """Return the exit status for an error.
+
+    Args:
+        error: what was raised.
+
+    """
+    if isinstance(error, (*_SET_UP, click.UsageError)):
+        return USAGE
+    if isinstance(error, (Unavailable, StoreTimeout)):
+        return UNREACHABLE
+    if isinstance(error, BrokenPipeError):
+        return BROKEN_PIPE
+    return INTERRUPTED if isinstance(error, (KeyboardInterrupt, click.Abort)) else FAILED
+
+
+def line_of(error: BaseException) -> str:
+    """Return what one line says of an error, without passwords.
+
+    Args:
+        error: what was raised.
+
+    """
+    if isinstance(error, click.ClickException):
+        return one_line(_of_click(error))
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return "interrupted"
+    if isinstance(error, HoldallError):
+        return one_line(str(error))
+    if isinstance(error, OSError) and error.errno is not None:
+        return one_line(_of_system(error))
+    return one_line(f"internal error: {type(error).__name__}: {error} (HOLDALL_TRACEBACK=1 shows where)")
+
+
+def _of_click(error: click.ClickException) -> str:
+    message = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        end = "" if message.endswith((".", "?", "!")) else "."
+        return f"{message}{end} Try '{error.ctx.command_path} --help'"
+    return message
+
+
+def _of_system(error: OSError) -> str:
+    reason = os.strerror(error.errno) if error.errno in errno.errorcode else str(error)
+    places = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return f"{' -> '.join(places)}: {reason}" if places else reason
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line and without passwords.
+
+    Args:
+        text: the text.
+
+    """
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", " ".join(text.split())))
+
+
+def complain(text: str) -> None:
+    """Write one line to stderr.
+
+    Args:
+        text: what it says.
+
+    """
+    click.echo(f"holdall: {text}", err=True)
+    sys.stderr.flush()
