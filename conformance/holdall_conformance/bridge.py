@@ -73,6 +73,7 @@ class _Bridge:
         return call
 
     def __enter__(self) -> Self:
+        self._thread.run(self.inner.__aenter__())
         return self
 
     def __exit__(self, *_: object) -> None:

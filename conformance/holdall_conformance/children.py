@@ -78,7 +78,7 @@ class Child:
         deadline = boot_time() + patience
         while b"\n" not in self._buffer:
             if not self._fill(deadline - boot_time()):
-                raise ChildFailed(self._story(f"said nothing within {patience:g} s"))
+                raise ChildFailed(self._story(f"ended, or said nothing for {patience:g} s"))
         line, _, self._buffer = self._buffer.partition(b"\n")
         return json.loads(line)
 
@@ -107,6 +107,17 @@ class Child:
     def resume(self) -> None:
         """Let it go on."""
         os.kill(self.pid, signal.SIGCONT)
+
+    def check_alive(self) -> None:
+        """Refuse to go on with a child that ended by itself.
+
+        Raises:
+            ChildFailed: it ended.
+
+        """
+        status = self._process.poll()
+        if status is not None:
+            raise ChildFailed(self._story(f"ended with status {status}"))
 
     def kill(self) -> None:
         """Kill it with SIGKILL, and wait until it is gone."""

@@ -11,11 +11,13 @@ import pytest
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import Scenario, all_scenarios
 
-BACKENDS = ("memory", "memory-derived", "sqlite")
+BACKENDS = ("memory", "memory-derived", "sqlite", "postgres")
 
 
-def url_of(backend: str, folder: Path) -> str:
-    """Return a URL of fresh storage."""
+def url_of(backend: str, folder: Path, request: pytest.FixtureRequest) -> str:
+    """Return the URL of storage: fresh, or that of a server on which each scenario has scopes of its own."""
+    if backend == "postgres":
+        return str(request.getfixturevalue("postgres_url"))
     if backend == "sqlite":
         return f"sqlite:///{folder / 'kit.db'}"
     return f"memory://{uuid.uuid4().hex}" + ("?derived=true" if backend == "memory-derived" else "")
@@ -24,7 +26,7 @@ def url_of(backend: str, folder: Path) -> str:
 @pytest.fixture(params=["sync", "async"])
 def harness(request: pytest.FixtureRequest, backend: str, tmp_path: Path) -> Iterator[Harness]:
     """Return a harness on fresh storage."""
-    with Harness(url_of(backend, tmp_path), asynchronous=request.param == "async") as opened:
+    with Harness(url_of(backend, tmp_path, request), asynchronous=request.param == "async") as opened:
         yield opened
 
 

@@ -48,14 +48,15 @@ _LIVE_LOG = f"{_LOG} AND l.incarnation IS NOT NULL"
 _START = f"""coalesce((SELECT b.id FROM holdall_batches b
     WHERE b.id >= log.log << {POSITION_BITS} AND b.id <= (log.log << {POSITION_BITS}) | ?
     ORDER BY b.id DESC LIMIT 1), log.log << {POSITION_BITS})"""
-_READ = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
-    SELECT log.first, log.length, log.incarnation, b.id & {_MASK}, b.payload FROM log
-    LEFT JOIN holdall_batches b ON b.id >= {_START} AND b.id < (log.log + 1) << {POSITION_BITS}
-        AND b.payload IS NOT NULL ORDER BY b.id"""
-_TAIL = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
-    SELECT log.first, log.length, log.incarnation, b.id & {_MASK}, b.payload FROM log
-    LEFT JOIN holdall_batches b ON b.id >= log.log << {POSITION_BITS} AND b.id < (log.log + 1) << {POSITION_BITS}
-        AND b.payload IS NOT NULL ORDER BY b.id DESC"""
+_END = f"(SELECT (log.log + 1) << {POSITION_BITS} FROM log)"
+# The head comes as the first row, the batches behind it, all in one statement. A join would sort every batch first, and
+# without LIMIT SQLite may drop the order of a subquery.
+_HEAD_AND_BATCHES = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
+    SELECT first, length, incarnation, NULL FROM log UNION ALL SELECT * FROM (
+    SELECT b.id & {_MASK}, NULL, NULL, b.payload FROM holdall_batches b
+    WHERE b.id >= {{}} AND b.id < {_END} AND b.payload IS NOT NULL ORDER BY b.id {{}} LIMIT -1)"""
+_READ = _HEAD_AND_BATCHES.format(f"(SELECT {_START} FROM log)", "")
+_TAIL = _HEAD_AND_BATCHES.format(f"(SELECT log.log << {POSITION_BITS} FROM log)", "DESC")
 _BATCH = (
     f"SELECT id & {_MASK}, count, digest, first FROM holdall_batches WHERE id >> {POSITION_BITS} = ? AND batch_id = ?"
 )
@@ -384,6 +385,11 @@ class SqliteLogs:
         return count
 
 
+def _head_of(row: tuple[Any, ...]) -> Head:
+    first, length, incarnation, _ = row
+    return Head(first, length, incarnation.decode())
+
+
 class _Reader:
     """Collects entries from a position on out of rows of batches."""
 
@@ -397,12 +403,11 @@ class _Reader:
 
     def take(self, row: tuple[Any, ...]) -> bool:
         """Take a row; return whether more is wanted."""
-        first, length, incarnation, position, payload = row
         if self.head is None:
-            self.head = Head(first, length, incarnation.decode())
+            self.head = _head_of(row)
             check_start(self.start, self.head)
-        if payload is None or self.limit == 0:
-            return False
+            return self.limit != 0
+        position, _, _, payload = row
         entries = payload.split(b"\n")[max(0, self.start - position) :]
         if self.limit is not None:
             entries = entries[: self.limit - len(self.payloads)]
@@ -431,10 +436,11 @@ class _TailReader:
 
     def take(self, row: tuple[Any, ...]) -> bool:
         """Take a row; return whether more is wanted."""
-        first, length, incarnation, position, payload = row
-        self.head = self.head or Head(first, length, incarnation.decode())
-        if payload is None or self.wanted == 0:
-            return False
+        if self.head is None:
+            self.head = _head_of(row)
+            return self.wanted > 0
+        first = self.head.first
+        position, _, _, payload = row
         entries = payload.split(b"\n")[max(0, first - position) :]
         entries = entries[max(0, len(entries) - self.wanted) :]
         self.found.append(entries)

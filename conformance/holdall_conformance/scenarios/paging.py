@@ -154,7 +154,7 @@ def changes_while_listing(harness: Harness) -> None:
 def next_only_while_there_is_more(harness: Harness) -> None:
     """`next` is None at the end, and a page that is not the last one has a `next` that goes on behind its items."""
     store, scope = harness.store, harness.new_scope()
-    assert store.keys(scope) == Page([], None) or (list(store.keys(scope).items), store.keys(scope).next) == ([], None)
+    assert (list(store.keys(scope).items), store.keys(scope).next) == ([], None)
     store.put_many(scope, {"a": 1, "b": 2, "c": 3})
     full = store.keys(scope, limit=1000)
     assert full.next is None

@@ -6,13 +6,23 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from holdall import ABSENT, Conflict, Entry, Head, Truncated
+from holdall import ABSENT, Conflict, Entry, Head, Store, Truncated
 from holdall.clock import boot_time
 
 from holdall_conformance.children import PATIENCE, Parent, wait_until
 from holdall_conformance.harness import Harness
 
 MOST_IN_BATCH = 20
+
+
+def patient_store(harness: Harness) -> Store:
+    """Return a store whose operations may wait long: what is proved with it is order, not how fair the waiting is.
+
+    Args:
+        harness: the storage.
+
+    """
+    return harness.open_store(timeout=PATIENCE)
 
 
 def _begin(parent: Parent) -> None:
@@ -22,16 +32,17 @@ def _begin(parent: Parent) -> None:
 
 def increment_by_version(parent: Parent, harness: Harness, scope: str, times: int, _: int) -> None:
     """Increment a record by compare-and-set, and say the versions that were written."""
+    store = patient_store(harness)
     _begin(parent)
-    parent.say([_increment(harness, scope) for _ in range(times)])
+    parent.say([_increment(store, scope) for _ in range(times)])
 
 
-def _increment(harness: Harness, scope: str) -> str:
+def _increment(store: Store, scope: str) -> str:
     while True:
-        record = harness.store.get(scope, "n")
+        record = store.get(scope, "n")
         value, expect = (0, ABSENT) if record is None else (record.value, record.version)
         try:
-            return harness.store.put(scope, "n", value + 1, expect=expect)
+            return store.put(scope, "n", value + 1, expect=expect)
         except Conflict as conflict:
             if conflict.current == expect:
                 raise
@@ -39,7 +50,7 @@ def _increment(harness: Harness, scope: str) -> str:
 
 def increment_by_update(parent: Parent, harness: Harness, scope: str, times: int, _: int) -> None:
     """Increment a record by update, and say the versions that were written."""
-    store = harness.store
+    store = patient_store(harness)
     _begin(parent)
     parent.say([store.update(scope, "n", lambda value: (value or 0) + 1).version for _ in range(times)])
 
@@ -84,7 +95,7 @@ def race(parent: Parent, harness: Harness, scope: str, number: int) -> None:
 
 def append_batches(parent: Parent, harness: Harness, scope: str, key: str, batches: int, number: int) -> None:
     """Append batches of many sizes, read each back at once, and say what was acknowledged."""
-    store, chance = harness.store, random.Random(number)
+    store, chance = patient_store(harness), random.Random(number)
     _begin(parent)
     acknowledged = []
     for batch in range(batches):
@@ -125,7 +136,7 @@ def check_batches(entries: Sequence[Entry], *, from_start: bool) -> None:
 
 def read_along(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Read a growing log in every way until told to stop, and say how often it was seen."""
-    store, looks = harness.store, 0
+    store, looks = patient_store(harness), 0
     parent.say("ready")
     while not parent.told():
         before, entries, last, after = (
@@ -168,7 +179,7 @@ def follow_along(parent: Parent, harness: Harness, scope: str, key: str) -> None
 
 def truncate_along(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Truncate a growing log again and again until told to stop, and say how many entries were forgotten."""
-    store, gone = harness.store, 0
+    store, gone = patient_store(harness), 0
     parent.say("ready")
     while not parent.told():
         head = store.head(scope, key)
@@ -183,7 +194,7 @@ def truncate_along(parent: Parent, harness: Harness, scope: str, key: str) -> No
 
 def read_truncated(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Read a log that is truncated meanwhile until told to stop, and say how often it was seen."""
-    store, looks = harness.store, 0
+    store, looks = patient_store(harness), 0
     parent.say("ready")
     while not parent.told():
         head = store.head(scope, key)
@@ -203,7 +214,7 @@ def read_truncated(parent: Parent, harness: Harness, scope: str, key: str) -> No
 
 def drop_along(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Drop a log whenever it has grown, until told to stop, and say which incarnations were dropped."""
-    store, dropped = harness.store, []
+    store, dropped = patient_store(harness), []
     parent.say("ready")
     while not parent.told():
         head = store.head(scope, key)

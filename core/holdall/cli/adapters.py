@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from holdall.capabilities import Capabilities
 from holdall.cli.failures import one_line
 from holdall.cli.terminal import WIDTH, Table, print_json, readable
-from holdall.capabilities import Capabilities
 from holdall.errors import DriverMissing
 from holdall.plugins import InstalledAdapter, installed_adapters, load_adapter
 
@@ -65,7 +65,7 @@ class Row:
         }
 
 
-@click.command()
+@click.command(short_help="List the installed adapters and what they can do.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the tables.")
 def adapters(as_json: bool) -> None:
     """List the installed adapters, their drivers and their capabilities.

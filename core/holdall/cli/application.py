@@ -16,12 +16,20 @@ import click
 from holdall.cli.adapters import adapters
 from holdall.cli.demo import demo
 from holdall.cli.doctor import doctor
-from holdall.cli.failures import DONE, STATUSES, complain, line_of, one_line, status_of
+from holdall.cli.failures import DONE, STATUSES, USAGE, complain, line_of, one_line, status_of
 from holdall.plugins import load_plugins, manager
 
 __all__ = ["Application", "main"]
 
 _EPILOG = "\b\nExit statuses:\n" + "\n".join(f"  {status:>3}  {meaning}" for status, meaning in STATUSES.items())
+
+
+class _Escaped(Exception):
+    """Carries past click what it would answer in its own way: Ctrl-C and broken pipes."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 class Application(click.Group):
@@ -39,27 +47,45 @@ class Application(click.Group):
         self._ask_plugins()
         return super().get_command(ctx, cmd_name)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; see `click.Command.invoke`."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, OSError) as error:
+            raise _Escaped(error) from error
+
     def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
+        windows_expand_args: bool = True,  # noqa: ARG002 - holdall runs where shells expand arguments
         **extra: Any,
     ) -> Any:
         """Run the command line; see `click.Command.main`."""
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             extra.setdefault("color", False)
         if not standalone_mode:
-            return super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            return self._run_bare(args, prog_name, complete_var=complete_var, **extra)
         _print_whatever_comes()
         try:
-            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            status = self._run(args, prog_name, complete_var=complete_var, **extra)
             sys.stdout.flush()
+        except _Escaped as escaped:
+            _end(escaped.error)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the program: no traceback
             _end(error)
         sys.exit(status if isinstance(status, int) else DONE)
+
+    def _run_bare(self, args: Sequence[str] | None, prog_name: str | None, **extra: Any) -> Any:
+        try:
+            return self._run(args, prog_name, **extra)
+        except _Escaped as escaped:
+            raise escaped.error from None
+
+    def _run(self, args: Sequence[str] | None, prog_name: str | None, **extra: Any) -> Any:
+        return super().main(args=args, prog_name=prog_name, standalone_mode=False, **extra)
 
     def _ask_plugins(self) -> None:
         if self._asked_plugins:
@@ -103,10 +129,19 @@ def _forget_output() -> None:
         os.close(nowhere)
 
 
-@click.group(cls=Application, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Application,
+    epilog=_EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="holdall", message="%(prog)s %(version)s", help="Show the version and exit.")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Durable records, logs, leases and agent sessions on whatever storage you already have."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        sys.exit(USAGE)
 
 
 for _command in (adapters, doctor, demo):

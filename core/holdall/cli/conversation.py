@@ -12,20 +12,20 @@ from typing import Any
 
 import click
 
+from holdall.cli.failures import USAGE
 from holdall.codec import digest, encode
 from holdall.errors import InvalidValue
 
 __all__ = ["BadInput", "Conversation", "Survey", "read_values", "survey"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WHITE = " \t\r\n"
 
 
-class BadInput(click.UsageError):
+class BadInput(click.ClickException):
     """The file is not what the demo takes."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, ctx=None)
-        self.ctx = None
+    exit_code = USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,12 @@ def read_values(path: Path, entries: int | None = None) -> Iterator[tuple[int, A
         BadInput: the file is not a regular one, or a line is not JSON.
 
     """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        what = "is a directory" if stat.S_ISDIR(mode) else "is not a regular file, and the demo reads it several times"
+        message = f"{path}: {what}"
+        raise BadInput(message)
     with path.open("rb") as file:
-        if not stat.S_ISREG(path.stat().st_mode):
-            message = f"{path}: is not a regular file, and the demo reads it several times"
-            raise BadInput(message)
         left = -1 if entries is None else entries
         for number, line in enumerate(file, 1):
             if not left:
@@ -118,7 +120,7 @@ def read_values(path: Path, entries: int | None = None) -> Iterator[tuple[int, A
 
 def _text(path: Path, number: int, line: bytes) -> str:
     try:
-        return line.removeprefix(_BYTE_ORDER_MARK if number == 1 else b"").decode().strip(" \t\r\n")
+        return line.removeprefix(_BYTE_ORDER_MARK if number == 1 else b"").decode().strip(_WHITE)
     except UnicodeDecodeError as error:
         message = f"{path}, line {number}: is not UTF-8: {error.reason} at byte {error.start + 1}"
         raise BadInput(message) from error
@@ -161,7 +163,8 @@ class Conversation:
                 if len(self._starts) == entries:
                     break
                 if _text(path, number, line):
-                    self._starts.append(position if number > 1 or not line.startswith(_BYTE_ORDER_MARK) else 3)
+                    marked = number == 1 and line.startswith(_BYTE_ORDER_MARK)
+                    self._starts.append(position + (len(_BYTE_ORDER_MARK) if marked else 0))
                 position += len(line)
 
     def batch(self, start: int, most_entries: int, most_bytes: int) -> list[Any]:
@@ -175,12 +178,20 @@ class Conversation:
         """
         found: list[Any] = []
         room = most_bytes
-        with self._path.open("rb") as file:
-            for position in range(start, min(start + most_entries, self.entries)):
-                file.seek(self._starts[position])
-                value = json.loads(file.readline())
-                room -= len(encode(value))
-                if found and room < 0:
-                    break
-                found.append(value)
+        for value in self._values(start, min(start + most_entries, self.entries)):
+            room -= len(encode(value))
+            if found and room < 0:
+                break
+            found.append(value)
         return found
+
+    def _values(self, start: int, end: int) -> Iterator[Any]:
+        if start >= end:
+            return
+        left = end - start
+        with self._path.open("rb") as file:
+            file.seek(self._starts[start])
+            while left:
+                if text := file.readline().decode().strip(_WHITE):
+                    left -= 1
+                    yield json.loads(text)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -20,11 +18,11 @@ from holdall.cli.demo_protocol import CONTINUE, STAY, Assignment, Event
 __all__ = ["DoesNotHold", "Process", "Race", "Takeover"]
 
 _SILENCE = 20.0
-_KILL_WITHIN = (0.001, 0.008)
+_KILL_WITHIN = (0.002, 0.03)
 _END = 10.0
 
 
-class DoesNotHold(Exception):  # noqa: N818 - a verdict, not a fault of the program
+class DoesNotHold(Exception):
     """Something that the demo shows does not hold."""
 
 
@@ -73,9 +71,10 @@ class Process:
             pipe.flush()
 
     def kill(self) -> None:
-        """Send SIGKILL and wait for the end."""
+        """Send SIGKILL, wait for the end, and hear what it had still reported."""
         self._process.kill()
         self._process.wait()
+        self._listener.join(_END)
 
     def dismiss(self) -> int:
         """Let the process end by itself, and return its status."""
@@ -86,7 +85,6 @@ class Process:
     def close(self) -> None:
         """End the process, whatever it does, and give back the pipes."""
         self.kill()
-        self._listener.join(_END)
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(BrokenPipeError):
                 self._pipe(pipe).close()
@@ -139,6 +137,7 @@ class Race:
     turns: int = 0
     lost: int = 0
     _processes: list[Process] = field(default_factory=list)
+    _killed: Process | None = None
     _events: queue.SimpleQueue[tuple[Process, Event]] = field(default_factory=queue.SimpleQueue)
 
     def __enter__(self) -> Self:
@@ -178,14 +177,14 @@ class Race:
         process.order(STAY)
         time.sleep(random.uniform(*_KILL_WITHIN))  # noqa: S311 - any moment will do
         moment = time.monotonic()
-        os.kill(process.pid, signal.SIGKILL)
+        self._killed = process
         process.kill()
         return moment
 
     def takeover(self, killed: Process, killed_token: int, moment: float) -> Takeover:
         """Wait until the other process has taken over; it then waits for an order."""
         while True:
-            process, event = self._await("holding", "acknowledged", "lost", ended=killed)
+            process, event = self._await("holding", "acknowledged", "lost")
             if event.name == "holding" and process is not killed:
                 seconds = time.monotonic() - moment
                 return Takeover(killed, killed_token, process, event.token, seconds, event.start)
@@ -204,8 +203,8 @@ class Race:
             message = f"process {survivor.number} {survivor.last_words()}"
             raise DoesNotHold(message)
 
-    def _await(self, *names: str, ended: Process | None = None) -> tuple[Process, Event]:
-        """Return the next event of some names; `ended` is the process whose end is no surprise."""
+    def _await(self, *names: str) -> tuple[Process, Event]:
+        """Return the next event of some names; no process may fail or end, but the one that was killed."""
         while True:
             process, event = self._next_event()
             self._note(event)
@@ -214,8 +213,8 @@ class Race:
             if event.name == "failed":
                 message = f"process {process.number}: {event.message}"
                 raise DoesNotHold(message)
-            if process is not ended:
-                message = f"process {process.number} {process.last_words()}" if event.name == "ended" else event.name
+            if event.name == "ended" and process is not self._killed:
+                message = f"process {process.number} {process.last_words()}"
                 raise DoesNotHold(message)
 
     def _next_event(self) -> tuple[Process, Event]:

@@ -1,12 +1,11 @@
 """One of the two processes of `holdall demo`; run as `python -m holdall.cli.demo_worker`, never by hand.
 
-It opens store and lock by the name "default", reads orders from stdin and reports every acknowledged batch on stdout. It
-ends when the demo does: the kernel kills it with its parent where it can be asked to, and a closed stdin ends it elsewhere.
+It opens store and lock by the name "default", reads orders from stdin and reports every acknowledged batch on stdout.
+It ends when the demo does: by the kernel, which is asked to kill it with its parent, or because its stdin is closed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -70,11 +69,11 @@ class Worker:
         """Take turns until every entry is there."""
         self._parent.ask(Event("ready"))
         while not self._finished():
-            with contextlib.suppress(Fenced, LeaseLost):
+            try:
                 self._turn()
-                time.sleep(_POLITENESS)  # a released lease goes to the other one, which has waited
-                continue
-            self._parent.tell(Event("lost"))
+            except (Fenced, LeaseLost):
+                self._parent.tell(Event("lost"))
+            time.sleep(_POLITENESS)  # a released lease goes to the other one, which has waited
         self._parent.tell(Event("finished"))
 
     def _finished(self) -> bool:
@@ -133,10 +132,10 @@ def main() -> None:
     try:
         with open_store("default") as store, open_lock("default") as lock:
             Worker(parent, assignment, store, lock).run()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the demo says it
-        parent.tell(Event("failed", message=line_of(error)))
     except BrokenPipeError:
         raise SystemExit(0) from None
+    except Exception as error:  # noqa: BLE001 - whatever it is, the demo says it
+        parent.tell(Event("failed", message=line_of(error)))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ _COLOURS = {"ok": "green", "failed": "red", "not there": "yellow"}
 _WIDTHS = (9, 16, 71)
 
 
-@click.command()
+@click.command(short_help="Check a storage, given by URL or name.")
 @click.argument("url_or_name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the lines.")
 @click.option(
@@ -29,9 +29,9 @@ _WIDTHS = (9, 16, 71)
 def doctor(url_or_name: str, as_json: bool, timeout: float | None) -> None:
     """Check the storage that URL_OR_NAME stands for.
 
-    URL_OR_NAME is a URL such as sqlite:///app.db or a name such as default, which holdall.toml or the environment tells.
-    It connects, reads versions, latency and clock, and tries a record and a lease under names of its own, which it
-    removes again. Each check is ok, failed, or finds nothing to check ("not there").
+    URL_OR_NAME is a URL such as sqlite:///app.db, or a name such as default, which holdall.toml or the environment
+    explains. The doctor connects, reads versions, latency and clock, and tries a record and a lease under names of its
+    own, which it removes again. Each check is ok, failed, or finds nothing to check ("not there").
     """
     diagnosis = Diagnosis(url_or_name, timeout)
     diagnosis.run()

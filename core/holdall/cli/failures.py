@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import sys
 from typing import Final
@@ -50,7 +48,7 @@ STATUSES: Final = {
     UNREACHABLE: "the storage could not be reached, or did not answer in time: try again later",
     INTERRUPTED: "interrupted with Ctrl-C",
     BROKEN_PIPE: "whoever read the output closed it",
-    TERMINATED: "asked to end with SIGTERM",
+    TERMINATED: "asked to end with SIGTERM or SIGHUP",
 }
 
 _SET_UP = (ConfigError, AdapterNotFound, AdapterBroken, DriverMissing)
@@ -65,7 +63,9 @@ def status_of(error: BaseException) -> int:
         error: what was raised.
 
     """
-    if isinstance(error, (*_SET_UP, click.UsageError)):
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    if isinstance(error, _SET_UP):
         return USAGE
     if isinstance(error, (Unavailable, StoreTimeout)):
         return UNREACHABLE
@@ -87,7 +87,7 @@ def line_of(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, HoldallError):
         return one_line(str(error))
-    if isinstance(error, OSError) and error.errno is not None:
+    if isinstance(error, OSError) and error.strerror:
         return one_line(_of_system(error))
     return one_line(f"internal error: {type(error).__name__}: {error} (HOLDALL_TRACEBACK=1 shows where)")
 
@@ -101,9 +101,8 @@ def _of_click(error: click.ClickException) -> str:
 
 
 def _of_system(error: OSError) -> str:
-    reason = os.strerror(error.errno) if error.errno in errno.errorcode else str(error)
     places = [str(name) for name in (error.filename, error.filename2) if name is not None]
-    return f"{' -> '.join(places)}: {reason}" if places else reason
+    return f"{' -> '.join(places)}: {error.strerror}" if places else str(error.strerror)
 
 
 def one_line(text: str) -> str:

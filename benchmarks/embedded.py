@@ -1,0 +1,210 @@
+"""The embedded adapters beside hand-written code that gives the same guarantees, in one run, alternating.
+
+    python benchmarks/embedded.py [--quick] [--json]
+
+The floor of SQLite is plain `sqlite3`: the same tables, the same durability, one prepared statement with version, expiry
+and mark, and orjson for the value. The floor of memory is a dict of orjson bytes. Figures are microseconds at the median
+of the operation, and the ratio of the medians of holdall and floor, round by round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import holdall
+import orjson
+
+VALUE = {
+    "role": "assistant",
+    "content": [
+        {"type": "text", "text": "Grüße aus Kyōto: " + "the parcel leaves on Monday, and the invoice follows. " * 12},
+        {"type": "tool_call", "id": "call_17", "name": "search", "arguments": {"query": "ferry", "limit": 10, "near": 1.5}},
+    ],
+    "usage": {"input": 1200, "output": 83},
+}
+Case = tuple[str, Callable[[int], Any], Callable[[int], Any], int]
+
+
+class Floor:
+    """What a careful user would write by hand for SQLite."""
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self.db = sqlite3.connect(path, isolation_level=None)
+        self.db.text_factory = bytes
+        self.db.execute("PRAGMA journal_mode = WAL")
+        self.db.execute(f"PRAGMA synchronous = {synchronous}")
+        self.db.create_function("now", 0, lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+        for statement in (
+            "CREATE TABLE r (scope TEXT, key TEXT, payload TEXT, version TEXT, expires REAL, mark INTEGER, UNIQUE (scope, key))",
+            "CREATE TABLE l (id INTEGER PRIMARY KEY, scope TEXT, key TEXT, incarnation TEXT, mark INTEGER, UNIQUE (scope, key))",
+            "CREATE TABLE b (id INTEGER PRIMARY KEY, count INTEGER, payload TEXT)",
+            "CREATE TABLE k (key TEXT PRIMARY KEY, nonce TEXT, token INTEGER, expires REAL) WITHOUT ROWID",
+            "INSERT INTO l (scope, key, incarnation, mark) VALUES ('s', 'log', 'i', 0)",
+        ):
+            self.db.execute(statement)
+
+    def put(self, key: str) -> str:
+        version = os.urandom(16).hex()
+        self.db.execute(
+            "INSERT INTO r VALUES ('s', ?, CAST(? AS TEXT), ?, NULL, 0) ON CONFLICT (scope, key) DO UPDATE SET"
+            " payload = excluded.payload, version = excluded.version, expires = excluded.expires",
+            (key, orjson.dumps(VALUE), version),
+        )
+        return version
+
+    def get(self, key: str) -> Any:
+        row = self.db.execute("SELECT payload, version, expires FROM r WHERE scope = 's' AND key = ?", (key,)).fetchone()
+        return orjson.loads(row[0]), row[1].decode()
+
+    def append(self, count: int) -> int:
+        payload = b"\n".join([orjson.dumps(VALUE) for _ in range(count)])
+        rows = self.db.execute(
+            "INSERT INTO b SELECT (l.id << 36) | coalesce((SELECT (b.id & 68719476735) + b.count FROM b WHERE"
+            " b.id >= l.id << 36 AND b.id < (l.id + 1) << 36 ORDER BY b.id DESC LIMIT 1), 0), ?, CAST(? AS TEXT)"
+            " FROM l WHERE scope = 's' AND key = 'log' RETURNING id & 68719476735",
+            (count, payload),
+        ).fetchall()
+        return rows[0][0]
+
+    def read(self, start: int, count: int) -> list[Any]:
+        found: list[Any] = []
+        cursor = self.db.execute("SELECT id & 68719476735, payload FROM b WHERE id >= ? ORDER BY id", ((1 << 36) | start,))
+        for _, payload in cursor:
+            found += map(orjson.loads, payload.split(b"\n"))
+            if len(found) >= count:
+                break
+        cursor.close()
+        return found[:count]
+
+    def pair(self) -> None:
+        nonce = os.urandom(16).hex()
+        self.db.execute(
+            "INSERT INTO k VALUES ('k', ?, 1, now() + 60) ON CONFLICT (key) DO UPDATE SET nonce = excluded.nonce,"
+            " token = token + 1, expires = excluded.expires WHERE nonce IS NULL OR expires <= now() RETURNING token",
+            (nonce,),
+        ).fetchall()
+        self.db.execute("UPDATE k SET nonce = NULL WHERE key = 'k' AND nonce = ? AND expires > now() RETURNING 1", (nonce,)).fetchall()
+
+
+def pair(lock: holdall.Lock) -> None:
+    lease = lock.try_acquire("k")
+    if lease is None or not lock.release(lease):
+        raise RuntimeError("the lease was not to be had")
+
+
+def sqlite_cases(folder: Path, durability: str) -> list[Case]:
+    store = holdall.open_store(f"sqlite:///{folder}/{durability}.db?durability={durability}")
+    lock = holdall.open_lock(store)
+    floor = Floor(folder / f"{durability}-floor.db", "FULL" if durability == "full" else "NORMAL")
+    return [
+        ("put", lambda n: store.put("s", f"k{n % 100}", VALUE), lambda n: floor.put(f"k{n % 100}"), 300),
+        ("get", lambda n: store.get("s", f"k{n % 100}"), lambda n: floor.get(f"k{n % 100}"), 300),
+        ("append 1", lambda n: store.append("s", "log", [VALUE]), lambda n: floor.append(1), 300),
+        ("append 100", lambda n: store.append("s", "log", [VALUE] * 100), lambda n: floor.append(100), 20),
+        ("read 1,000", lambda n: store.read("s", "log", 0, 1_000), lambda n: floor.read(0, 1_000), 5),
+        ("lease pair", lambda n: pair(lock), lambda n: floor.pair(), 200),
+    ]
+
+
+def memory_cases() -> list[Case]:
+    store = holdall.open_store("memory://bench")
+    bare: dict[tuple[str, str], tuple[bytes, str]] = {}
+
+    def put(n: int) -> None:
+        bare["s", f"k{n % 100}"] = orjson.dumps(VALUE), os.urandom(16).hex()
+
+    return [
+        ("put", lambda n: store.put("s", f"k{n % 100}", VALUE), put, 500),
+        ("get", lambda n: store.get("s", f"k{n % 100}"), lambda n: orjson.loads(bare["s", f"k{n % 100}"][0]), 500),
+    ]
+
+
+def median(call: Callable[[int], Any], count: int) -> float:
+    times: list[int] = []
+    for number in range(count):
+        started = time.perf_counter_ns()
+        call(number)
+        times.append(time.perf_counter_ns() - started)
+    return statistics.median(times) / 1000
+
+
+def measure(name: str, cases: list[Case], rounds: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for operation, ours, floor, count in cases:
+        pairs = [(median(ours, count), median(floor, count)) for _ in range(rounds + 1)][1:]
+        ratios = [left / right for left, right in pairs]
+        rows.append(
+            {
+                "adapter": name,
+                "operation": operation,
+                "holdall_us": round(statistics.median(left for left, _ in pairs), 1),
+                "floor_us": round(statistics.median(right for _, right in pairs), 1),
+                "ratio": round(statistics.median(ratios), 2),
+                "from": round(min(ratios), 2),
+                "to": round(max(ratios), 2),
+            }
+        )
+    return rows
+
+
+def long_log(folder: Path, entries: int) -> list[dict[str, Any]]:
+    """Append and tail on a log of ten entries and on a long one."""
+    store = holdall.open_store(f"sqlite:///{folder}/long.db?durability=relaxed")
+    store.append("s", "short", ["x" * 200] * 10)
+    for _ in range(entries // 1_000):
+        store.append("s", "long", ["x" * 200] * 1_000)
+    rows: list[dict[str, Any]] = []
+    for operation, call in (("append 1", lambda key: store.append("s", key, ["x" * 200])), ("tail 10", lambda key: store.tail("s", key, 10))):
+        for key in ("short", "long"):
+            for _ in range(10):
+                store.append("s", key, ["x" * 200])
+        pairs = [(median(lambda _, c=call: c("long"), 300), median(lambda _, c=call: c("short"), 300)) for _ in range(5)]
+        ratios = [left / right for left, right in pairs]
+        rows.append(
+            {
+                "adapter": f"sqlite, log of {entries:,} against 10",
+                "operation": operation,
+                "holdall_us": round(statistics.median(left for left, _ in pairs), 1),
+                "floor_us": round(statistics.median(right for _, right in pairs), 1),
+                "ratio": round(statistics.median(ratios), 2),
+                "from": round(min(ratios), 2),
+                "to": round(max(ratios), 2),
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="embedded adapters beside hand-written code")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, a shorter long log")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    rounds = 3 if chosen.quick else 11
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = measure("memory", memory_cases(), rounds)
+        rows += measure("sqlite relaxed", sqlite_cases(folder, "relaxed"), rounds)
+        rows += measure("sqlite full", sqlite_cases(folder, "full"), rounds)
+        rows += long_log(folder, 50_000 if chosen.quick else 1_000_000)
+    if chosen.json:
+        print(json.dumps(rows, indent=1))
+        return
+    print(f"{'adapter':40} {'operation':12} {'holdall':>10} {'floor':>10} {'ratio':>7}  spread")
+    for row in rows:
+        print(
+            f"{row['adapter']:40} {row['operation']:12} {row['holdall_us']:>10} {row['floor_us']:>10} {row['ratio']:>7}"
+            f"  {row['from']}-{row['to']}"
+        )
+
+
+if __name__ == "__main__":
+    main()

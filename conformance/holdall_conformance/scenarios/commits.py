@@ -1,0 +1,293 @@
+"""Commits: one operation everywhere, several all or none where that is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from holdall import (
+    ABSENT,
+    ANY,
+    Append,
+    Appended,
+    BatchMismatch,
+    Check,
+    Conflict,
+    Delete,
+    Fenced,
+    Head,
+    HoldallError,
+    InvalidArgument,
+    InvalidValue,
+    Put,
+    Store,
+    TooLarge,
+    Unsupported,
+)
+
+from holdall_conformance.harness import Harness
+from holdall_conformance.scenario import scenario
+from holdall_conformance.scenarios.support import head_of, record_of, value_of, values_of
+
+
+@scenario("commits.one-put")
+def one_put(harness: Harness) -> None:
+    """A commit of one Put works everywhere, with expectation, ttl and fence, and returns the version."""
+    store, scope = harness.store, harness.new_scope()
+    [version] = store.commit([Put(scope, "k", {"a": 1}, expect=ABSENT, ttl=600, fence=2)])
+    record = record_of(store, scope, "k")
+    assert (record.value, record.version) == ({"a": 1}, version)
+    assert record.expires_in is not None
+    with pytest.raises(Conflict) as caught:
+        store.commit([Put(scope, "k", 2, expect=ABSENT)])
+    assert caught.value.current == version
+    with pytest.raises(Fenced):
+        store.commit([Put(scope, "k", 2, fence=1)])
+    assert store.commit([Put(scope, "k", 2, expect=version)]) == [record_of(store, scope, "k").version]
+
+
+@scenario("commits.one-delete")
+def one_delete(harness: Harness) -> None:
+    """A commit of one Delete works everywhere and returns whether there was something."""
+    store, scope = harness.store, harness.new_scope()
+    version = store.put(scope, "k", 1)
+    with pytest.raises(Conflict):
+        store.commit([Delete(scope, "k", expect="stale")])
+    with pytest.raises(Conflict):
+        store.commit([Delete(scope, "k", expect=ABSENT)])
+    assert store.commit([Delete(scope, "k", expect=version, fence=3)]) == [True]
+    assert store.commit([Delete(scope, "k")]) == [False]
+    with pytest.raises(Fenced):
+        store.commit([Delete(scope, "k", fence=2)])
+
+
+@scenario("commits.one-append")
+def one_append(harness: Harness) -> None:
+    """A commit of one Append works everywhere and returns what append returns."""
+    store, scope = harness.store, harness.new_scope()
+    [appended] = store.commit([Append(scope, "k", ["a", "b"], expect=ABSENT, fence=2, batch_id="id")])
+    assert appended == Appended(0, 2, head_of(store, scope, "k"))
+    for expect in (ABSENT, 0, 1, Head(0, 2, "other")):
+        with pytest.raises(Conflict) as caught:
+            store.commit([Append(scope, "k", ["c"], expect=expect)])
+        assert caught.value.current == appended.head
+    with pytest.raises(Fenced):
+        store.commit([Append(scope, "k", ["c"], fence=1)])
+    [more] = store.commit([Append(scope, "k", (entry for entry in "cd"), expect=appended.head)])
+    assert (more.start, more.count) == (2, 2)
+    assert values_of(store.read(scope, "k")) == ["a", "b", "c", "d"]
+
+
+@scenario("commits.one-check")
+def one_check(harness: Harness) -> None:
+    """A commit of one Check works everywhere, writes nothing, and returns the version or head that it found."""
+    store, scope = harness.store, harness.new_scope()
+    version, head = store.put(scope, "k", 1), store.append(scope, "k", ["a"]).head
+    assert store.commit([Check(scope, "k", version)]) == [version]
+    assert store.commit([Check(scope, "k", head, log=True)]) == [head]
+    assert store.commit([Check(scope, "k", 1, log=True)]) == [head]
+    assert store.commit([Check(scope, "absent", ABSENT)]) == [None]
+    assert store.commit([Check(scope, "absent", ABSENT, log=True)]) == [None]
+    assert store.commit([Check(scope, "absent", 0, log=True)]) == [None]
+    failing: list[tuple[Check, Any]] = [
+        (Check(scope, "k", "stale"), version),
+        (Check(scope, "k", ABSENT), version),
+        (Check(scope, "absent", version), None),
+        (Check(scope, "k", 0, log=True), head),
+        (Check(scope, "k", ABSENT, log=True), head),
+        (Check(scope, "k", head._replace(first=1), log=True), head),
+        (Check(scope, "absent", 1, log=True), None),
+    ]
+    for check, current in failing:
+        with pytest.raises(Conflict) as caught:
+            store.commit([check])
+        assert caught.value.current == current, check
+    assert list(store.keys(scope).items) == list(store.logs(scope).items) == ["k"]
+
+
+@scenario("commits.refused-shapes")
+def refused_shapes(harness: Harness) -> None:
+    """An empty commit, what is no operation, a Check with ANY, and bad arguments inside are refused as ValueErrors."""
+    store, scope = harness.store, harness.new_scope()
+    wrong: list[list[Any]] = [
+        [],
+        ["put"],
+        [("k", 1)],
+        [None],
+        [Check(scope, "k", ANY)],
+        [Check(scope, "k", None)],  # type: ignore[arg-type]
+        [Check(scope, "k", 3)],
+        [Check(scope, "k", True, log=True)],
+        [Put(scope, "", 1)],
+        [Put(scope, "k", 1, ttl=0)],
+        [Put(scope, "k", 1, fence=0)],
+        [Put(scope, "k", 1, expect=None)],  # type: ignore[arg-type]
+        [Put(scope, "k", b"")],
+        [Append(scope, "k", [])],
+        [Append(scope, "k", "text")],
+        [Append(scope, "k", [1], expect=True)],
+        [Append(scope, "k", [1], batch_id="")],
+        [Delete("", "k")],
+        [Delete(scope, "k", expect="")],
+    ]
+    for operations in wrong:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 - the builtin is part of the contract
+            store.commit(operations)
+        assert isinstance(caught.value, HoldallError), operations
+    assert list(store.keys(scope).items) == list(store.logs(scope).items) == []
+
+
+@scenario("commits.several-unsupported", "!atomic_commit")
+def several_unsupported(harness: Harness) -> None:
+    """Where atomic commits are not declared, one of several operations raises Unsupported and writes nothing."""
+    store, scope = harness.store, harness.new_scope()
+    pairs: list[list[Any]] = [
+        [Put(scope, "a", 1), Put(scope, "b", 1)],
+        [Append(scope, "a", [1]), Append(scope, "b", [1])],
+        [Put(scope, "a", 1), Check(scope, "b", ABSENT)],
+        [Put(scope, "a", 1), Append(scope, "a", [1])],
+    ]
+    for operations in pairs:
+        with pytest.raises(Unsupported) as caught:
+            store.commit(operations)
+        assert isinstance(caught.value, NotImplementedError)
+    assert list(store.keys(scope).items) == list(store.logs(scope).items) == []
+
+
+@scenario("commits.several-apply-together", "atomic_commit")
+def several_apply_together(harness: Harness) -> None:
+    """A commit of every kind of operation applies all of them and returns their results in order."""
+    store, scope, other = harness.store, harness.new_scope(), harness.new_scope()
+    changed, doomed = store.put(scope, "changed", 1), store.put(other, "doomed", 1)
+    head = store.append(scope, "log", ["a"]).head
+    results = store.commit(
+        operation
+        for operation in (
+            Check(scope, "absent", ABSENT),
+            Put(scope, "new", 1, expect=ABSENT, ttl=600),
+            Put(scope, "changed", 2, expect=changed),
+            Delete(other, "doomed", expect=doomed),
+            Delete(other, "never"),
+            Append(scope, "log", ["b", "c"], expect=head),
+            Append(other, "log", ["x"], expect=ABSENT),
+            Check(other, "nolog", ABSENT, log=True),
+        )
+    )
+    assert [results[0], results[3], results[4], results[7]] == [None, True, False, None]
+    assert results[1:3] == [record_of(store, scope, "new").version, record_of(store, scope, "changed").version]
+    assert results[5] == Appended(1, 2, head_of(store, scope, "log"))
+    assert results[6] == Appended(0, 1, head_of(store, other, "log"))
+    assert value_of(store, scope, "changed") == 2
+    assert store.get(other, "doomed") is None
+    assert values_of(store.read(scope, "log")) == ["a", "b", "c"]
+
+
+@scenario("commits.record-and-log-of-one-key", "atomic_commit")
+def record_and_log_of_one_key(harness: Harness) -> None:
+    """The record and the log of one scope and key are two targets of a commit."""
+    store, scope = harness.store, harness.new_scope()
+    store.commit([Put(scope, "k", 1), Append(scope, "k", [2])])
+    store.commit([Check(scope, "k", 1, log=True), Put(scope, "k", 3)])
+    assert value_of(store, scope, "k") == 3
+    assert values_of(store.read(scope, "k")) == [2]
+
+
+@scenario("commits.duplicates-refused", "atomic_commit")
+def duplicates_refused(harness: Harness) -> None:
+    """A commit that names one record or one log twice is a ValueError and writes nothing."""
+    store, scope = harness.store, harness.new_scope()
+    pairs: list[list[Any]] = [
+        [Put(scope, "k", 1), Put(scope, "k", 2)],
+        [Put(scope, "k", 1), Delete(scope, "k")],
+        [Check(scope, "k", ABSENT), Put(scope, "k", 2)],
+        [Append(scope, "k", [1]), Append(scope, "k", [2])],
+        [Append(scope, "k", [1]), Check(scope, "k", 0, log=True)],
+        [Append(scope, "k", [1], batch_id="b"), Append(scope, "k", [1], batch_id="b")],
+    ]
+    for operations in pairs:
+        with pytest.raises(InvalidArgument):
+            store.commit([Put(scope, "other", 1), *operations])
+    assert list(store.keys(scope).items) == list(store.logs(scope).items) == []
+
+
+def _snapshot(store: Store, scope: str) -> Any:
+    logs = {key: store.read(scope, key) for key in store.logs(scope).items}
+    records = [(record.key, record.value, record.version) for record in store.scan(scope).items]
+    return records, logs, {key: log.head for key, log in logs.items()}
+
+
+@scenario("commits.all-or-none", "atomic_commit")
+def all_or_none(harness: Harness) -> None:
+    """Whichever operation of a commit is refused, in whatever place, nothing of the others is applied."""
+    store, scope = harness.store, harness.new_scope()
+    version = store.put(scope, "old", 1)
+    store.put(scope, "fenced", 1, fence=5)
+    store.append(scope, "log", ["a"], batch_id="id")
+    store.append(scope, "guarded", ["a"], fence=5)
+    refused: list[tuple[type[HoldallError], Any]] = [
+        (Conflict, Put(scope, "x", 1, expect="stale")),
+        (Conflict, Put(scope, "fenced", 1, expect=ABSENT)),
+        (Fenced, Put(scope, "fenced", 1, fence=4)),
+        (Conflict, Delete(scope, "x", expect="stale")),
+        (Fenced, Delete(scope, "fenced", fence=4)),
+        (Conflict, Append(scope, "guarded", ["b"], expect=7)),
+        (Conflict, Append(scope, "x", ["b"], expect=1)),
+        (Fenced, Append(scope, "guarded", ["b"], fence=4)),
+        (Conflict, Check(scope, "x", "stale")),
+        (Conflict, Check(scope, "guarded", 0, log=True)),
+        (InvalidValue, Put(scope, "x", float("nan"))),
+        (InvalidValue, Append(scope, "x", [b""])),
+    ]
+    good = [Put(scope, "old", 2, expect=version, fence=9), Append(scope, "new", ["n"], batch_id="n", fence=9)]
+    good += [Delete(scope, "never", fence=9), Put(scope, "new", 1)]  # type: ignore[list-item]
+    before = _snapshot(store, scope)
+    for error, operation in [*refused, (BatchMismatch, Append(scope, "log", ["other"], batch_id="id"))]:
+        for place in range(len(good) + 1):
+            with pytest.raises(error) as caught:
+                store.commit([*good[:place], operation, *good[place:]])
+            assert _snapshot(store, scope) == before, f"{operation} in place {place} leaves something behind"
+            assert (caught.value.scope, caught.value.key) == (operation.scope, operation.key)
+    store.put(scope, "old", 2, fence=1)
+    assert store.append(scope, "new", ["other"], batch_id="n", fence=1).start == 0
+    store.put(scope, "never", 1, fence=1)
+
+
+@scenario("commits.a-repeated-batch-among-others", "atomic_commit")
+def a_repeated_batch_among_others(harness: Harness) -> None:
+    """A batch that was appended before gives its first result in a commit, and the other operations are applied."""
+    store, scope = harness.store, harness.new_scope()
+    first = store.append(scope, "log", ["a"], batch_id="id")
+    results = store.commit([Append(scope, "log", ["a"], batch_id="id", expect=0), Put(scope, "k", 1)])
+    assert results[0] == first
+    assert value_of(store, scope, "k") == 1
+    assert store.head(scope, "log") == first.head
+
+
+@scenario("commits.as-many-as-declared", "atomic_commit")
+def as_many_as_declared(harness: Harness) -> None:
+    """A commit takes as many operations as are declared; one more is refused whole, with limit and number."""
+    store, scope, most = harness.store, harness.new_scope(), harness.capabilities.max_commit_operations
+    assert most >= 2
+    results = store.commit([Put(scope, f"k{number:06}", number) for number in range(most)])
+    assert len(results) == most
+    assert len(list(store.iter_keys(scope))) == most
+    with pytest.raises(TooLarge) as caught:
+        store.commit([Put(scope, f"x{number:06}", number) for number in range(most + 1)])
+    assert (caught.value.limit, caught.value.actual) == (most, most + 1)
+    assert list(store.keys(scope, "x").items) == []
+
+
+@scenario("commits.fences-raise-marks", "atomic_commit")
+def fences_raise_marks(harness: Harness) -> None:
+    """Every fenced operation of a commit raises the mark of its own record or log."""
+    store, scope = harness.store, harness.new_scope()
+    store.commit([Put(scope, "p", 1, fence=3), Delete(scope, "d", fence=4), Append(scope, "l", [1], fence=5)])
+    with pytest.raises(Fenced) as caught:
+        store.put(scope, "p", 2, fence=2)
+    assert caught.value.mark == 3
+    with pytest.raises(Fenced) as caught:
+        store.put(scope, "d", 2, fence=3)
+    assert caught.value.mark == 4
+    with pytest.raises(Fenced) as caught:
+        store.append(scope, "l", [2], fence=4)
+    assert caught.value.mark == 5

@@ -1,0 +1,87 @@
+"""Runs the command line in this process and in others, and installs made-up distributions for it to find."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+from holdall.cli import main
+
+WORKS = """
+    from dataclasses import replace
+    from holdall.plugins import load_adapter
+    from holdall.spi import hookimpl
+
+    @hookimpl
+    def holdall_adapter():
+        return replace(load_adapter("memory"), name="{scheme}", schemes=("{scheme}",), summary="made up")
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """A working directory and an environment in which no configuration is found."""
+    for name in [name for name in os.environ if name.startswith("HOLDALL_")] + ["NO_COLOR"]:
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def temporary(tmp_path):
+    return tmp_path / "temporary"
+
+
+@pytest.fixture
+def call():
+    """Run a command in this process."""
+    return lambda *arguments: CliRunner().invoke(main, list(arguments), prog_name="holdall")
+
+
+@pytest.fixture
+def run():
+    """Run a command in a process of its own."""
+
+    def run(*arguments, **options):
+        command = [sys.executable, "-m", "holdall.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def distribution(tmp_path, monkeypatch):
+    """Install a made-up distribution: its metadata, and a module if there is a source."""
+    place = tmp_path / "site"
+    place.mkdir()
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.setenv("PYTHONPATH", str(place))
+
+    def install(name, version="1.0", *, requires=(), adapters=None, plugins=None, source=None):
+        info = place / f"{name}-{version}.dist-info"
+        info.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+        (info / "METADATA").write_text("\n".join([*lines, *(f"Requires-Dist: {each}" for each in requires)]) + "\n")
+        groups = {"holdall.adapters": adapters or {}, "holdall.plugins": plugins or {}}
+        text = "".join(
+            f"[{group}]\n" + "".join(f"{entry} = {value}\n" for entry, value in entries.items())
+            for group, entries in groups.items()
+        )
+        (info / "entry_points.txt").write_text(text)
+        if source is not None:
+            (place / f"{name}_module.py").write_text(textwrap.dedent(source))
+
+    return install
+
+
+@pytest.fixture
+def works():
+    """The source of an adapter that works under a scheme of its own."""
+    return lambda scheme: WORKS.replace("{scheme}", scheme)
