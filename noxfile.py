@@ -66,6 +66,7 @@ def types(session: nox.Session) -> None:
     """Both type checkers, strict."""
     install(session, *dependencies(), *group("types", "test"))
     session.run("mypy")
+    session.run("mypy", "tests/typing/api.py")
     session.run("pyright")
 
 

@@ -74,7 +74,7 @@ class Config:
 
         """
         if not _NAME.fullmatch(name):
-            message = f"{name!r} is neither a URL (scheme://...) nor a name of letters, digits, '-' and '_'"
+            message = "what is to be opened is neither a URL (scheme://...) nor a name of letters, digits, '-' and '_'"
             raise ConfigError(message)
         tables = self.stores if section == "stores" else self.locks
         table = {**tables.get(name, {}), **_from_environment(section, name)}

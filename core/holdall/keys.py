@@ -12,7 +12,16 @@ import re
 
 from holdall.errors import InvalidKey, TooLarge
 
-__all__ = ["TERMINATOR", "check_name", "decode_text", "encode_text", "prefix_end", "split_text", "text_after"]
+__all__ = [
+    "TERMINATOR",
+    "check_name",
+    "decode_text",
+    "encode_text",
+    "is_text",
+    "prefix_end",
+    "split_text",
+    "text_after",
+]
 
 TERMINATOR = b"\x00\x01"
 _ESCAPED_ZERO = b"\x00\xff"
@@ -20,6 +29,16 @@ _LAST_BEFORE_SURROGATES = 0xD7FF
 _FIRST_AFTER_SURROGATES = 0xE000
 _LAST_CODE_POINT = 0x10FFFF
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def is_text(text: str) -> bool:
+    """Return whether a str is Unicode text, without lone surrogates.
+
+    Args:
+        text: any str.
+
+    """
+    return text.isascii() or _SURROGATE.search(text) is None
 
 
 def check_name(what: str, name: object, max_bytes: int, *, empty: bool = False) -> str:
@@ -48,7 +67,7 @@ def check_name(what: str, name: object, max_bytes: int, *, empty: bool = False) 
     if name.isascii():
         size = len(name)
     else:
-        if _SURROGATE.search(name):
+        if not is_text(name):
             message = f"{what} holds a lone surrogate, which is no Unicode text; decode bytes as UTF-8 before"
             raise InvalidKey(message)
         size = len(name.encode())

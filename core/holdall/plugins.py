@@ -166,7 +166,7 @@ def _import(entry: EntryPoint) -> Any:
         return entry.load()
     except DriverMissing:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"the plugin of {entry.name}:// cannot be imported: {_origin(entry)} ({entry.value}): {error!r}"
         raise AdapterBroken(message) from error
 
@@ -239,7 +239,7 @@ def load_plugins() -> None:
 def _load_plugin(entry: EntryPoint) -> None:
     try:
         manager.register(entry.load(), name=entry.name)
-    except Exception as error:  # noqa: BLE001 - a stranger's plugin may fail in any way and must not disturb the rest
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's plugin may fail in any way and must not disturb the rest
         warnings.warn(f"holdall plugin {entry.name!r} ({entry.value}) is broken: {error!r}", stacklevel=4)
 
 

@@ -19,7 +19,7 @@ __all__ = ["Url", "parse_options", "parse_url"]
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?"
 )
-_PASSWORD = re.compile(r"(://[^:/@?#]*:)[^/?#]*(@)")
+_PASSWORD = re.compile(r"(://[^:/@?#]*:)[^?#]*(@)")
 _SECRET_OPTION = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*", re.IGNORECASE)
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})

@@ -12,6 +12,8 @@ import pytest
 
 import holdall
 from holdall.cli import demo_story
+from holdall.cli.demo_checks import checked_values
+from holdall.cli.demo_protocol import Event
 from holdall.cli.demo_race import DoesNotHold
 from holdall.codec import digest
 
@@ -84,7 +86,7 @@ def test_one_line(run, own_folder):
     (own_folder / "one.jsonl").write_text("[]")
     result = run("demo", "one.jsonl", "--json")
     assert result.returncode == 0
-    assert [step for step in steps_of(result)] == [step for step in STEPS if step != "retry"]
+    assert list(steps_of(result)) == [step for step in STEPS if step != "retry"]
     assert json.loads(result.stdout)["summary"].startswith("1 of 1 entries")
 
 
@@ -210,9 +212,6 @@ def test_a_process_that_cannot_work_is_heard(call, own_folder, monkeypatch):
 
 
 def test_a_batch_that_is_not_where_it_was_acknowledged_is_found_out():
-    from holdall.cli.demo_checks import checked_values
-    from holdall.cli.demo_protocol import Event
-
     with holdall.open_store("memory://") as store:
         store.append("holdall-demo", "log", [1, 2, 3, 4])
         first, second = Event("acknowledged", 1, 0, 2, digest([1, 2])), Event("acknowledged", 1, 3, 1, digest([4]))

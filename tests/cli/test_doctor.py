@@ -128,7 +128,7 @@ def test_an_unreachable_storage_has_a_status_of_its_own(run, distribution, works
     assert "no answer" in result.stdout
     assert "far://me:***@host" in result.stdout
     assert "hunter2" not in result.stdout + result.stderr
-    for url in ("far://me:hunter2@host", "far://host?password=hunter2&api_token=hunter2"):
+    for url in ("far://me:hunter2@host", "far://me:x/hunter2@host", "far://host?password=hunter2&api_token=hunter2"):
         assert "hunter2" not in run("doctor", url, "--json").stdout
 
 

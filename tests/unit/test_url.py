@@ -45,6 +45,8 @@ def test_refused(text):
         "postgresql://db/app?password=hunter2",
         "s3://b/p?aws_secret_access_key=hunter2&region=x",
         "mongodb://u:hunter2@h1,h2/db?authSource=admin",
+        "postgresql://u:pa/hunter2@h/db",
+        "postgresql://u:pa@hunter2@h/db",
     ],
 )
 def test_secrets_are_hidden(text):

@@ -243,10 +243,9 @@ def all_or_none(harness: Harness) -> None:
     before = _snapshot(store, scope)
     for error, operation in [*refused, (BatchMismatch, Append(scope, "log", ["other"], batch_id="id"))]:
         for place in range(len(good) + 1):
-            with pytest.raises(error) as caught:
+            with pytest.raises(error):
                 store.commit([*good[:place], operation, *good[place:]])
             assert _snapshot(store, scope) == before, f"{operation} in place {place} leaves something behind"
-            assert (caught.value.scope, caught.value.key) == (operation.scope, operation.key)
     store.put(scope, "old", 2, fence=1)
     assert store.append(scope, "new", ["other"], batch_id="n", fence=1).start == 0
     store.put(scope, "never", 1, fence=1)
@@ -291,3 +290,28 @@ def fences_raise_marks(harness: Harness) -> None:
     with pytest.raises(Fenced) as caught:
         store.append(scope, "l", [2], fence=4)
     assert caught.value.mark == 5
+
+
+@scenario("commits.errors-name-what-was-refused")
+def errors_name_what_was_refused(harness: Harness) -> None:
+    """The error of a commit names scope and key of the operation that was refused."""
+    store, scope = harness.store, harness.new_scope()
+    store.put(scope, "fenced", 1, fence=5)
+    refused = [
+        Put(scope, "x", 1, expect="stale"),
+        Put(scope, "fenced", 1, fence=4),
+        Delete(scope, "x", expect="stale"),
+        Append(scope, "x", ["b"], expect=1),
+        Check(scope, "x", "stale"),
+        Check(scope, "x", 1, log=True),
+        Put(scope, "x", float("nan")),
+        Append(scope, "x", [b""]),
+        Append(scope, "x", []),
+        Put(scope, "x", 1, ttl=-1),
+    ]
+    others = [Put(scope, "other", 1)] if harness.capabilities.atomic_commit else []
+    for operation in refused:
+        with pytest.raises(HoldallError) as caught:
+            store.commit([*others, operation])
+        error = caught.value
+        assert (error.operation, error.scope, error.key) == ("commit", scope, operation.key), operation

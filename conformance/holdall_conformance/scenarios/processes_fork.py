@@ -10,9 +10,9 @@ _WORK = "holdall_conformance.scenarios.processes_fork_work"
 
 
 def _run(harness: Harness, function: str) -> None:
-    """Fork in a clean interpreter, never in this one."""
-    with Children(harness) as children:
-        child = children.start(f"{_WORK}:{function}")
+    """Fork in a clean interpreter, never in this one, and without the kit's own loop in it."""
+    with Children(Harness(harness.url)) as children:
+        child = children.start(f"{_WORK}:{function}", harness.asynchronous)
         assert child.hear() == "done"
         child.finish()
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -84,8 +85,8 @@ def _entered(hold: Any) -> Any:
 class _Handles:
     """A store and a lock of either kind, used directly: nothing of the kit stands between them and the fork."""
 
-    def __init__(self, harness: Harness) -> None:
-        self.asynchronous = harness.asynchronous
+    def __init__(self, harness: Harness, *, asynchronous: bool) -> None:
+        self.asynchronous = asynchronous
         self.loop = asyncio.new_event_loop()
         if self.asynchronous:
             self.store: Any = holdall.open_async_store(harness.url)
@@ -100,7 +101,13 @@ class _Handles:
         return self.loop.run_until_complete(_awaited(call, arguments))
 
     def renew_loop(self) -> None:
-        """Use a new loop, as a forked child must."""
+        """Use a new loop, as a forked child must.
+
+        The old one is given up without closing it: parent and child share its selector, so that closing it here would
+        leave the parent's loop deaf.
+        """
+        warnings.simplefilter("ignore", ResourceWarning)
+        vars(self.loop)["_closed"] = True
         self.loop = asyncio.new_event_loop()
 
     def close(self) -> None:
@@ -166,9 +173,9 @@ def _refusal(handles: _Handles, name: str, call: Callable[[], Any]) -> str:
     return f"{name} raised nothing"
 
 
-def fork_and_use(parent: Parent, harness: Harness) -> None:
+def fork_and_use(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
     """Use every operation of inherited handles in a child, and go on with them in the parent."""
-    handles = _Handles(harness)
+    handles = _Handles(harness, asynchronous=asynchronous)
     handles.run(lambda: handles.store.put("s", "k", "parent"))
     handles.run(lambda: handles.store.append("s", "log", ["parent"]))
     lease = handles.run(lambda: handles.lock.try_acquire("held", ttl=PATIENCE))
@@ -197,9 +204,9 @@ def _check_unharmed(handles: _Handles, lease: Any) -> None:
         raise AssertionError(message)
 
 
-def fork_in_hold(parent: Parent, harness: Harness) -> None:
+def fork_in_hold(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
     """Leave a hold in a child, both ways of ending it, and keep it in the parent past its ttl."""
-    handles = _Handles(harness)
+    handles = _Handles(harness, asynchronous=asynchronous)
     ttl = max(1.0, handles.lock.capabilities.min_ttl)
     hold = handles.lock.hold("held", ttl=ttl, timeout=PATIENCE)
     handles.run(lambda: _entered(hold))
@@ -244,9 +251,9 @@ def _second_lock(harness: Harness, handles: _Handles) -> Any:
             yield lambda: getattr(handles.run(lambda: handles.lock.holder("held")), "token", None)
 
 
-def fork_while_busy(parent: Parent, harness: Harness) -> None:
+def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
     """Fork again and again while threads work with the same handles."""
-    handles = _Handles(harness)
+    handles = _Handles(harness, asynchronous=asynchronous)
     lease = handles.run(lambda: handles.lock.try_acquire("held", ttl=PATIENCE))
     ending, failures = threading.Event(), []
 

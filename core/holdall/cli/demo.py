@@ -8,7 +8,7 @@ import importlib.resources
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -55,7 +55,7 @@ def demo(file: Path | None, store: str | None, other: str | None, as_json: bool,
 
 
 @contextlib.contextmanager
-def _given_or_sample(file: Path | None) -> Iterator[Path]:
+def _given_or_sample(file: Path | None) -> Generator[Path]:
     if file is not None:
         yield file
         return
@@ -65,7 +65,7 @@ def _given_or_sample(file: Path | None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _ended_by_exception() -> Iterator[None]:
+def _ended_by_exception() -> Generator[None]:
     """Let SIGTERM and SIGHUP end the demo as Ctrl-C does: with its processes ended and its folder removed."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -133,12 +133,12 @@ class Race:
 
     assignment: Assignment
     folder: Path
-    acknowledged: list[Event] = field(default_factory=list)
+    acknowledged: list[Event] = field(default_factory=list[Event])
     turns: int = 0
     lost: int = 0
-    _processes: list[Process] = field(default_factory=list)
+    _processes: list[Process] = field(default_factory=list[Process])
     _killed: Process | None = None
-    _events: queue.SimpleQueue[tuple[Process, Event]] = field(default_factory=queue.SimpleQueue)
+    _events: queue.SimpleQueue[tuple[Process, Event]] = field(default_factory=queue.SimpleQueue[tuple[Process, Event]])
 
     def __enter__(self) -> Self:
         """Return the race; its processes end with the block."""

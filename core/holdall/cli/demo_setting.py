@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -49,7 +49,7 @@ class Setting:
     store: str
     other: str
     log: str
-    made: list[Path] = field(default_factory=list)
+    made: list[Path] = field(default_factory=list[Path])
 
     @property
     def config(self) -> Path:
@@ -136,7 +136,7 @@ def check_fits(found: Survey, capabilities: Capabilities, file: Path) -> None:
 
 
 @contextlib.contextmanager
-def setting(store: str | None, other: str | None, *, keep: bool) -> Iterator[Setting]:
+def setting(store: str | None, other: str | None, *, keep: bool) -> Generator[Setting]:
     """Make the folder, and remove it and everything else in the end.
 
     Args:
@@ -163,7 +163,7 @@ def setting(store: str | None, other: str | None, *, keep: bool) -> Iterator[Set
 
 
 @contextlib.contextmanager
-def _configured(config: Path) -> Iterator[None]:
+def _configured(config: Path) -> Generator[None]:
     """Make one file all the configuration there is; what the environment says of "default" is not for the demo."""
     before = {name: value for name, value in os.environ.items() if _OVERRIDE.fullmatch(name)}
     for name in before:

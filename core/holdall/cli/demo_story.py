@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,13 +13,12 @@ from holdall.cli.demo_checks import MOST_BYTES, MOST_ENTRIES, check, checked_val
 from holdall.cli.demo_protocol import Assignment, Event, batch_name
 from holdall.cli.demo_race import DoesNotHold, Race, Takeover
 from holdall.cli.demo_setting import SCOPE, Setting
-from holdall.cli.failures import FAILED, line_of, status_of
+from holdall.cli.failures import FAILED, line_of, shown_url, status_of
 from holdall.clock import boot_time
 from holdall.codec import digest
 from holdall.errors import HoldallError
 from holdall.opening import open_lock, open_store
 from holdall.store import Store
-from holdall.url import parse_url
 
 __all__ = ["Step", "Stopped", "Story"]
 
@@ -45,7 +44,7 @@ class Step:
 
     step: str
     what: str
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict[str, Any])
     ok: bool = True
     error: str | None = None
 
@@ -101,7 +100,7 @@ class Story:
         )
 
     @contextlib.contextmanager
-    def _step(self, name: str, what: str) -> Iterator[Step]:
+    def _step(self, name: str, what: str) -> Generator[Step]:
         step = Step(name, what)
         self.steps.append(step)
         try:
@@ -117,7 +116,7 @@ class Story:
         with self._step("read", f"{self._file.name}, every line checked") as step:
             step.figures |= {"entries": found.entries, "bytes": found.bytes, "digest": found.digest[:_SHOWN]}
         with self._step("config", 'two processes will open "default" of holdall.toml') as step:
-            step.figures["url"] = str(parse_url(self._made.store))
+            step.figures["url"] = shown_url(self._made.store)
 
     # ------------------------------------------------------------------------------------------------------- the race
 
@@ -210,10 +209,10 @@ class Story:
         return "the log is not equal to the file"
 
     @contextlib.contextmanager
-    def _swapped(self) -> Iterator[Store]:
+    def _swapped(self) -> Generator[Store]:
         with contextlib.ExitStack() as handles:
             with self._step("swap", 'the url lines of holdall.toml change, and "default" is opened again') as step:
-                step.figures |= {"lines_changed": self._made.swap(), "url": str(parse_url(self._made.other))}
+                step.figures |= {"lines_changed": self._made.swap(), "url": shown_url(self._made.other)}
                 other = handles.enter_context(open_store("default"))
             yield other
 

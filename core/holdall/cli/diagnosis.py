@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from holdall.cli.drivers import botocore_conflict, drivers_of
-from holdall.cli.failures import UNREACHABLE, line_of, one_line, status_of
+from holdall.cli.failures import UNREACHABLE, line_of, one_line, shown_url, status_of
 from holdall.cli.probes import Wrong, probe_clock, probe_latency, probe_lease, probe_records
 from holdall.cli.terminal import readable
 from holdall.clock import boot_time
@@ -99,7 +99,7 @@ class Diagnosis:
         self._target = target
         self._timeout = timeout
         self._configs = _resolved(target)
-        self.url = str(parse_url(next(iter(self._configs.values())).url))
+        self.url = shown_url(next(iter(self._configs.values())).url)
 
     def run(self) -> None:
         """Run all checks, each whatever became of those before it; without an adapter nothing can be opened."""
@@ -131,7 +131,7 @@ class Diagnosis:
         return finding.state != "failed"
 
     def _config(self) -> str:
-        shown = sorted({str(parse_url(config.url)) for config in self._configs.values()})
+        shown = sorted({shown_url(config.url) for config in self._configs.values()})
         names = ", ".join(f"[{section}.{self._target}]" for section in self._configs)
         return " and ".join(shown) + ("" if "://" in self._target else f" ({names})")
 

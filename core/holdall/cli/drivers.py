@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["Conflict", "Range", "botocore_conflict", "drivers_of", "installed_version", "required_range"]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-_CLAUSE = re.compile(r"(===|==|~=|>=|<=|!=|>|<)\s*([0-9][0-9A-Za-z.+!-]*(?:\.\*)?)")
+_CLAUSE = re.compile(r"(===|==|~=|>=|<=|!=|>|<)\s*([0-9][0-9A-Za-z.+!*-]*)")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
 _CLIENTS = ("boto3", "aiobotocore")
 
@@ -107,25 +107,30 @@ def _range_of(text: str) -> Range:
 
 
 def _narrowed(span: Range, operator: str, version: str) -> Range:
-    release = _release(version)
+    exact = _release(version)
+    release = _comparable(exact)
     low, high = (span.low, not span.with_low), (span.high, span.with_high)
     if operator in {"==", "===", "~=", ">=", ">"}:
         low = max(low, (release, operator == ">"))
     if operator in {"<=", "<"}:
         high = min(high, (release, operator == "<="))
     elif operator == "~=":
-        high = min(high, (_next(release[:-1]), False))
+        high = min(high, (_next(exact[:-1]), False))
     elif operator in {"==", "==="}:
-        high = min(high, (_next(release), False) if version.endswith(".*") else (release, True))
-    return Range(span.text, low[0], high[0], not low[1], high[1])
+        high = min(high, (_next(exact), False) if version.endswith(".*") else (release, True))
+    return Range(span.text, _comparable(low[0]), _comparable(high[0]), not low[1], high[1])
 
 
 def _release(version: str) -> Release:
     match = _RELEASE.match(version.rpartition("!")[2])
-    numbers = [int(part) for part in match[0].split(".")] if match else []
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    return tuple(numbers)
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
+
+
+def _comparable(release: Release) -> Release:
+    """Return a release without the zeros at its end: 1.40 and 1.40.0 are the same."""
+    while release and not release[-1]:
+        release = release[:-1]
+    return release
 
 
 def _next(release: Release) -> Release:

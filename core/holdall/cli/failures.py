@@ -17,6 +17,7 @@ from holdall.errors import (
     StoreTimeout,
     Unavailable,
 )
+from holdall.url import parse_url
 
 __all__ = [
     "BROKEN_PIPE",
@@ -30,6 +31,7 @@ __all__ = [
     "complain",
     "line_of",
     "one_line",
+    "shown_url",
     "status_of",
 ]
 
@@ -113,6 +115,19 @@ def one_line(text: str) -> str:
 
     """
     return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", " ".join(text.split())))
+
+
+def shown_url(url: str) -> str:
+    """Return a storage URL without passwords, also where a "/" in one is not written as %2F.
+
+    Args:
+        url: the URL.
+
+    Raises:
+        ConfigError: it is no URL.
+
+    """
+    return one_line(str(parse_url(url)))
 
 
 def complain(text: str) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from holdall.errors import InvalidArgument, TooLarge
-from holdall.keys import check_name
+from holdall.keys import check_name, is_text
 from holdall.values import ABSENT, ANY, Expect, ExpectHead, Head, Lease
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def check_expect(expect: Any) -> Expect:
     """
     if expect is ANY or expect is ABSENT:
         return expect
-    if not isinstance(expect, str) or not expect:
+    if not isinstance(expect, str) or not expect or not is_text(expect):
         message = f"expect must be holdall.ANY, holdall.ABSENT or a version, not {_shown(expect)}"
         raise InvalidArgument(message)
     return str.__str__(expect)
@@ -104,12 +104,22 @@ def check_expect_head(expect: Any) -> ExpectHead:
         InvalidArgument: it is something else.
 
     """
-    if expect is ANY or expect is ABSENT or isinstance(expect, Head):
+    if expect is ANY or expect is ABSENT:
         return expect
+    if isinstance(expect, Head):
+        return _check_head_argument(expect)
     if isinstance(expect, bool) or not isinstance(expect, int) or expect < 0:
         message = f"expect must be holdall.ANY, holdall.ABSENT, a length or a Head, not {_shown(expect)}"
         raise InvalidArgument(message)
-    return int(expect)
+    return min(int(expect), MAX_NUMBER)
+
+
+def _check_head_argument(head: Any) -> Head:
+    first, length = check_count(head.first, "first of a Head"), check_count(head.length, "length of a Head")
+    if not isinstance(head.incarnation, str) or not is_text(head.incarnation):
+        message = "the incarnation of a Head must be the one that the store gave"
+        raise InvalidArgument(message)
+    return Head(first, length, head.incarnation)
 
 
 def _shown(value: Any) -> str:

@@ -36,9 +36,10 @@ def make_async_store(what: Any, timeout: float | None, client: Any, config: Conf
 
 def make_lock(what: Any, timeout: float | None, client: Any, config: Config | None) -> Lock:
     """As `holdall.open_lock`."""
-    if isinstance(what, StoreHandle):
+    link = getattr(what, "link", None)
+    if isinstance(link, SyncLink):
         _refuse_settings(timeout, client)
-        return cast("Lock", LockHandle(what.link, owns_link=False))
+        return cast("Lock", LockHandle(link, owns_link=False))
     opening = _opening(_found("locks", what, timeout, config), client)
     if opening.adapter.lock is not None:
         return opening.adapter.lock(opening.target(suspending=False))
@@ -47,9 +48,10 @@ def make_lock(what: Any, timeout: float | None, client: Any, config: Config | No
 
 def make_async_lock(what: Any, timeout: float | None, client: Any, config: Config | None) -> AsyncLock:
     """As `holdall.open_async_lock`."""
-    if isinstance(what, AsyncStoreHandle):
+    link = getattr(what, "link", None)
+    if isinstance(link, AsyncLink):
         _refuse_settings(timeout, client)
-        return cast("AsyncLock", AsyncLockHandle(what.link, owns_link=False))
+        return cast("AsyncLock", AsyncLockHandle(link, owns_link=False))
     opening = _opening(_found("locks", what, timeout, config), client)
     if opening.adapter.async_lock is not None:
         return opening.adapter.async_lock(opening.target(suspending=True))

@@ -124,6 +124,9 @@ def check_lease(lease: Any) -> Lease:
     if not isinstance(lease, Lease):
         message = f"lease must be the Lease that try_acquire, acquire or renew returned, not {type(lease).__name__}"
         raise InvalidArgument(message)
+    check_token(lease.token, "token of a Lease")
+    check_name("nonce of a Lease", lease.nonce, _MAX_OWNER_BYTES)
+    check_ttl(lease.ttl, 0)
     return lease
 
 
