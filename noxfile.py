@@ -75,7 +75,7 @@ def tests(session: nox.Session) -> None:
     """The whole test suite, on the installed project with all extras."""
     install(session, ".[all]", *group("test"))
     session.run("python", "-m", "pip", "check")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", "--require-servers", *session.posargs)
 
 
 @nox.session
@@ -96,7 +96,7 @@ def lowest(session: nox.Session) -> None:
     constraint.write_text("\n".join([*lowest_pins, *others]) + "\n", "utf-8")
     install(session, ".[conformance]", *lowest_pins, *group("test"), constraint=constraint.resolve())
     session.run("python", "-m", "pip", "check")
-    session.run("pytest", "-q", "tests/unit", "tests/adapters", *session.posargs)
+    session.run("pytest", "-q", "tests/unit", "tests/adapters", "-k", "not postgres and not async", *session.posargs)
 
 
 @nox.session(reuse_venv=True)
