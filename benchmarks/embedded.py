@@ -2,9 +2,9 @@
 
     python benchmarks/embedded.py [--quick] [--json]
 
-The floor of SQLite is plain `sqlite3`: the same tables, the same durability, one prepared statement with version, expiry
-and mark, and orjson for the value. The floor of memory is a dict of orjson bytes. Figures are microseconds at the median
-of the operation, and the ratio of the medians of holdall and floor, round by round.
+The floor of SQLite is plain `sqlite3`: the same tables, the same durability, one prepared statement with version,
+expiry and mark, and orjson for the value. The floor of memory is a dict of orjson bytes. Figures are microseconds at
+the median of the operation, and the ratio of the medians of holdall and floor, round by round.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import holdall
 import orjson
+
+import holdall
 
 VALUE = {
     "role": "assistant",
     "content": [
         {"type": "text", "text": "Grüße aus Kyōto: " + "the parcel leaves on Monday, and the invoice follows. " * 12},
-        {"type": "tool_call", "id": "call_17", "name": "search", "arguments": {"query": "ferry", "limit": 10, "near": 1.5}},
+        {
+            "type": "tool_call",
+            "id": "call_17",
+            "name": "search",
+            "arguments": {"query": "ferry", "limit": 10, "near": 1.5},
+        },
     ],
     "usage": {"input": 1200, "output": 83},
 }
@@ -44,8 +50,10 @@ class Floor:
         self.db.execute(f"PRAGMA synchronous = {synchronous}")
         self.db.create_function("now", 0, lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
         for statement in (
-            "CREATE TABLE r (scope TEXT, key TEXT, payload TEXT, version TEXT, expires REAL, mark INTEGER, UNIQUE (scope, key))",
-            "CREATE TABLE l (id INTEGER PRIMARY KEY, scope TEXT, key TEXT, incarnation TEXT, mark INTEGER, UNIQUE (scope, key))",
+            "CREATE TABLE r (scope TEXT, key TEXT, payload TEXT, version TEXT, expires REAL, mark INTEGER)",
+            "CREATE UNIQUE INDEX ri ON r (scope, key)",
+            "CREATE TABLE l (id INTEGER PRIMARY KEY, scope TEXT, key TEXT, incarnation TEXT, mark INTEGER)",
+            "CREATE UNIQUE INDEX li ON l (scope, key)",
             "CREATE TABLE b (id INTEGER PRIMARY KEY, count INTEGER, payload TEXT)",
             "CREATE TABLE k (key TEXT PRIMARY KEY, nonce TEXT, token INTEGER, expires REAL) WITHOUT ROWID",
             "INSERT INTO l (scope, key, incarnation, mark) VALUES ('s', 'log', 'i', 0)",
@@ -62,7 +70,8 @@ class Floor:
         return version
 
     def get(self, key: str) -> Any:
-        row = self.db.execute("SELECT payload, version, expires FROM r WHERE scope = 's' AND key = ?", (key,)).fetchone()
+        statement = "SELECT payload, version, expires FROM r WHERE scope = 's' AND key = ?"
+        row = self.db.execute(statement, (key,)).fetchone()
         return orjson.loads(row[0]), row[1].decode()
 
     def append(self, count: int) -> int:
@@ -77,7 +86,8 @@ class Floor:
 
     def read(self, start: int, count: int) -> list[Any]:
         found: list[Any] = []
-        cursor = self.db.execute("SELECT id & 68719476735, payload FROM b WHERE id >= ? ORDER BY id", ((1 << 36) | start,))
+        statement = "SELECT id & 68719476735, payload FROM b WHERE id >= ? ORDER BY id"
+        cursor = self.db.execute(statement, ((1 << 36) | start,))
         for _, payload in cursor:
             found += map(orjson.loads, payload.split(b"\n"))
             if len(found) >= count:
@@ -92,7 +102,8 @@ class Floor:
             " token = token + 1, expires = excluded.expires WHERE nonce IS NULL OR expires <= now() RETURNING token",
             (nonce,),
         ).fetchall()
-        self.db.execute("UPDATE k SET nonce = NULL WHERE key = 'k' AND nonce = ? AND expires > now() RETURNING 1", (nonce,)).fetchall()
+        release = "UPDATE k SET nonce = NULL WHERE key = 'k' AND nonce = ? AND expires > now() RETURNING 1"
+        self.db.execute(release, (nonce,)).fetchall()
 
 
 def pair(lock: holdall.Lock) -> None:
@@ -163,11 +174,17 @@ def long_log(folder: Path, entries: int) -> list[dict[str, Any]]:
     for _ in range(entries // 1_000):
         store.append("s", "long", ["x" * 200] * 1_000)
     rows: list[dict[str, Any]] = []
-    for operation, call in (("append 1", lambda key: store.append("s", key, ["x" * 200])), ("tail 10", lambda key: store.tail("s", key, 10))):
+    cases = [
+        ("append 1", lambda key: store.append("s", key, ["x" * 200])),
+        ("tail 10", lambda key: store.tail("s", key, 10)),
+    ]
+    for operation, call in cases:
         for key in ("short", "long"):
             for _ in range(10):
                 store.append("s", key, ["x" * 200])
-        pairs = [(median(lambda _, c=call: c("long"), 300), median(lambda _, c=call: c("short"), 300)) for _ in range(5)]
+        pairs = [
+            (median(lambda _, c=call: c("long"), 300), median(lambda _, c=call: c("short"), 300)) for _ in range(5)
+        ]
         ratios = [left / right for left, right in pairs]
         rows.append(
             {

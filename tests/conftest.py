@@ -10,7 +10,9 @@ from tests import servers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--require-servers", action="store_true", help="fail where a server that a test needs is not to be had")
+    parser.addoption(
+        "--require-servers", action="store_true", help="fail where a server that a test needs is not to be had"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import holdall
 import pytest
+
+import holdall
 from holdall import ABSENT, Append, Check, Conflict, Delete, Fenced, Put
 from holdall_adapters.sqlite.port import Database
 
@@ -105,7 +106,12 @@ def test_leases(counted):
     assert run(statements, lambda: lock.renew(lease))[0] == 1
     assert run(statements, lambda: lock.held("k"))[0] == 1
     assert run(statements, lambda: lock.release(lease)) == (1, True)
-    for call in (lambda: lock.set_flag("f"), lambda: lock.flag("f"), lambda: lock.clear_flag("f"), lambda: lock.raise_floor("k", 9)):
+    for call in (
+        lambda: lock.set_flag("f"),
+        lambda: lock.flag("f"),
+        lambda: lock.clear_flag("f"),
+        lambda: lock.raise_floor("k", 9),
+    ):
         assert run(statements, call)[0] == 1
 
 

@@ -26,7 +26,9 @@ def synchronous(store: holdall.Store, lock: holdall.Lock) -> None:
     assert_type(store.truncate("s", "l", 5), int)
     assert_type(store.follow("s", "l", timeout=1), Iterator[Entry])
     assert_type(store.iter_records("s"), Iterator[Record])
-    assert_type(store.commit([Put("s", "k", 1), Delete("s", "j"), Append("s", "l", [1]), Check("s", "c", ABSENT)]), list[Any])
+    assert_type(
+        store.commit([Put("s", "k", 1), Delete("s", "j"), Append("s", "l", [1]), Check("s", "c", ABSENT)]), list[Any]
+    )
     assert_type(store.transaction(count), int)
     with lock.hold("k", ttl=5) as hold:
         assert_type(hold.lease, Lease)

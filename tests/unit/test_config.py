@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import holdall
 import pytest
+
+import holdall
 from holdall import Config, ConfigError, StoreConfig, load_config
 
 
@@ -15,7 +16,10 @@ def write(tmp_path, text, name="holdall.toml"):
 
 
 def test_name_is_looked_up_in_the_file(tmp_path):
-    write(tmp_path, '[stores.default]\nurl = "memory://cfg"\ntimeout = 3\n[stores.big]\nurl="sqlite:///b.db"\ndurability="relaxed"')
+    write(
+        tmp_path,
+        '[stores.default]\nurl = "memory://cfg"\ntimeout = 3\n[stores.big]\nurl="sqlite:///b.db"\ndurability="relaxed"',
+    )
     config = load_config()
     assert config.find("stores", "default") == StoreConfig(url="memory://cfg", timeout=3.0)
     assert dict(config.find("stores", "big").options) == {"durability": "relaxed"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from holdall.drive import drive, drive_iterator
 
 

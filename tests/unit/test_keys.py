@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from holdall import InvalidKey, TooLarge
 from holdall.derived import layout
 from holdall.keys import check_name, encode_text, prefix_end, split_text, text_after
-from hypothesis import given
-from hypothesis import strategies as st
 
 TEXT = st.text(max_size=8) | st.text(alphabet="\x00\x01ab\uffff\U0010ffff\ud7ff\ue000", max_size=6)
 

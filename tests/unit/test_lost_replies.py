@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from holdall.derived import derive
 from holdall.drive import drive
 from holdall.environment import BlockingEnvironment
@@ -111,7 +112,7 @@ def test_appends_are_applied_once(world):
 
 
 def test_a_chain_of_compare_and_set_meets_no_false_conflict(world):
-    dice, connection, sound = world
+    _, connection, sound = world
     version, value = ABSENT, None
     for number in range(80):
         request = PutRequest("s", "k", str(number).encode(), f"{number + 1:032x}", version, None, None)
@@ -182,9 +183,10 @@ def test_logs_survive_faults_in_truncate_and_drop(world):
 
 
 def test_deletes_and_leases_tell_the_truth(world):
-    dice, connection, sound = world
+    _, connection, sound = world
     for number in range(40):
-        drive(sound.store.put(PutRequest("s", f"d{number}", b"1", f"{number:032x}", ANY, None, 3 if number % 2 else None)))
+        fence = 3 if number % 2 else None
+        drive(sound.store.put(PutRequest("s", f"d{number}", b"1", f"{number:032x}", ANY, None, fence)))
         try:
             assert drive(connection.store.delete(DeleteRequest("s", f"d{number}", ANY, None))) is True
         except (OutcomeUnknown, Unavailable):

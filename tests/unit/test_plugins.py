@@ -7,8 +7,9 @@ import textwrap
 import threading
 import warnings
 
-import holdall
 import pytest
+
+import holdall
 from holdall import AdapterBroken, AdapterNotFound, DriverMissing, StoreConfig, hookimpl, plugins
 from holdall.plugins import installed_adapters, load_adapter
 
@@ -35,7 +36,8 @@ def install(tmp_path, monkeypatch):
         (tmp_path / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}", encoding="utf-8")
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
         (info / "entry_points.txt").write_text(f"[{group}]\n{scheme or name} = {module}\n", encoding="utf-8")
 
     yield lay_out
@@ -56,7 +58,9 @@ def test_an_outsider_is_found_listed_and_opened(install):
         assert store.adapter == "outsider"
 
 
-@pytest.mark.parametrize("source", ["import nowhere_to_be_found", "raise RuntimeError('no')", "import sys; sys.exit(3)", "syntax error here"])
+@pytest.mark.parametrize(
+    "source", ["import nowhere_to_be_found", "raise RuntimeError('no')", "import sys; sys.exit(3)", "syntax error here"]
+)
 def test_a_broken_one_is_named_and_disturbs_nobody(install, source):
     install("wreck", "plugged_wreck", source)
     assert "wreck" in {entry.scheme for entry in installed_adapters()}
@@ -112,8 +116,8 @@ def test_extras_are_read_from_metadata():
     listed = {entry.scheme: entry for entry in installed_adapters()}
     assert listed["postgresql"].extra == "postgres"
     assert listed["memory"].extra is None
-    found = plugins._names_of_extra(['psycopg[binary]>=3.2; extra == "postgres"', "boto3; extra == 's3'", "pluggy>=1.6"], "postgres")
-    assert found == ["psycopg"]
+    requires = ['psycopg[binary]>=3.2; extra == "postgres"', "boto3; extra == 's3'", "pluggy>=1.6"]
+    assert plugins._names_of_extra(requires, "postgres") == ["psycopg"]
 
 
 def test_an_unknown_scheme_hints_at_the_nearest():
@@ -158,8 +162,9 @@ def test_registered_in_code_comes_first():
 
 def test_stores_are_wrapped_and_operations_observed(install):
     class Plugin:
-        seen: list = []
-        wrapped: list[StoreConfig] = []
+        def __init__(self):
+            self.seen = []
+            self.wrapped = []
 
         @hookimpl
         def holdall_wrap_store(self, store, config):
@@ -167,7 +172,8 @@ def test_stores_are_wrapped_and_operations_observed(install):
 
         @hookimpl
         def holdall_operation(self, operation):
-            self.seen.append((operation.name, operation.adapter, operation.scope, operation.outcome, operation.duration >= 0))
+            assert operation.duration >= 0
+            self.seen.append((operation.name, operation.adapter, operation.scope, operation.outcome))
             raise RuntimeError("an observer that fails")
 
     plugin = Plugin()
@@ -183,9 +189,9 @@ def test_stores_are_wrapped_and_operations_observed(install):
         plugins.unregister(plugin)
     assert plugin.wrapped == [StoreConfig(url="memory://watched", timeout=3.0)]
     assert plugin.seen == [
-        ("put", "memory", "s", "ok", True),
-        ("put", "memory", "s", "Conflict", True),
-        ("held", "memory", None, "ok", True),
+        ("put", "memory", "s", "ok"),
+        ("put", "memory", "s", "Conflict"),
+        ("held", "memory", None, "ok"),
     ]
     assert "secret" not in repr(plugin.seen)
 

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import holdall
 import pytest
+
+import holdall
 from holdall import errors, hookspecs, spi
 from holdall.handles.leases import OPERATIONS as LOCK_OPERATIONS
 from holdall.handles.lock import AsyncLockHandle, LockHandle
@@ -19,7 +20,12 @@ from holdall.handles.store import AsyncStoreHandle, StoreHandle
 from holdall.plugins import load_adapter
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAIRS = [(holdall.Store, StoreHandle), (holdall.AsyncStore, AsyncStoreHandle), (holdall.Lock, LockHandle), (holdall.AsyncLock, AsyncLockHandle)]
+PAIRS = [
+    (holdall.Store, StoreHandle),
+    (holdall.AsyncStore, AsyncStoreHandle),
+    (holdall.Lock, LockHandle),
+    (holdall.AsyncLock, AsyncLockHandle),
+]
 ERRORS = [getattr(errors, name) for name in errors.__all__]
 
 
@@ -76,8 +82,8 @@ def test_every_method_has_a_docstring_that_names_its_arguments(protocol):
 @pytest.mark.parametrize("kind", ERRORS)
 def test_errors_subclass_a_builtin_and_survive_pickling(kind):
     if kind is not errors.HoldallError:
-        builtins = [base for base in kind.__mro__ if base.__module__ == "builtins" and base not in (Exception, BaseException, object)]
-        assert builtins, kind
+        builtins = {base for base in kind.__mro__ if base.__module__ == "builtins"}
+        assert builtins - {Exception, BaseException, object}, kind
         assert kind.__name__ in (errors.__doc__ or "")
         assert kind.__name__ in (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
     arguments = {errors.TooLarge: ("x", 1, 2), errors.Truncated: ("x", 5), errors.Fenced: ("x", 6)}.get(kind, ("x",))
@@ -89,7 +95,8 @@ def test_errors_subclass_a_builtin_and_survive_pickling(kind):
 
 
 def test_import_is_lean():
-    code = "import sys, holdall; print(sorted(set(sys.modules) & {'asyncio','sqlite3','orjson','psycopg','boto3','pymongo','click','pytest'}))"
+    heavy = {"asyncio", "sqlite3", "orjson", "psycopg", "boto3", "pymongo", "click", "pytest"}
+    code = f"import sys, holdall; print(sorted(set(sys.modules) & {heavy}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -97,14 +104,18 @@ def test_import_is_lean():
 def test_listing_adapters_imports_none():
     code = (
         "import sys; from holdall.plugins import installed_adapters; names = [a.scheme for a in installed_adapters()];"
-        "assert 'sqlite' in names and 'memory' in names; print([m for m in sys.modules if m.startswith('holdall_adapters')])"
+        "assert 'sqlite' in names and 'memory' in names;"
+        "print([m for m in sys.modules if m.startswith('holdall_adapters')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_opening_one_adapter_imports_no_other():
-    code = "import sys, holdall; holdall.open_store('memory://x'); print([m for m in sys.modules if m.startswith('holdall_adapters.') and m.count('.') == 1])"
+    code = (
+        "import sys, holdall; holdall.open_store('memory://x');"
+        "print([m for m in sys.modules if m.startswith('holdall_adapters.') and m.count('.') == 1])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['holdall_adapters.memory']"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from holdall import ConfigError
 from holdall.spi import Option
 from holdall.url import parse_options, parse_url
@@ -20,7 +21,12 @@ OPTIONS = (
         ("dynamodb://MyTable?region=eu-west-1", "MyTable", "", {"region": "eu-west-1"}),
         ("sqlite:///a%3Fb%23c%20d.db", "", "/a?b#c d.db", {}),
         ("memory://größe", "größe", "", {}),
-        ("s3://bucket/prefix?endpoint_url=http%3A%2F%2F127.0.0.1%3A1", "bucket", "/prefix", {"endpoint_url": "http://127.0.0.1:1"}),
+        (
+            "s3://bucket/prefix?endpoint_url=http%3A%2F%2F127.0.0.1%3A1",
+            "bucket",
+            "/prefix",
+            {"endpoint_url": "http://127.0.0.1:1"},
+        ),
     ],
 )
 def test_parts(text, authority, path, query):
@@ -32,7 +38,9 @@ def test_scheme_is_lower_case():
     assert parse_url("SQLite:///x.db").scheme == "sqlite"
 
 
-@pytest.mark.parametrize("text", ["", "app.db", "sqlite:/x.db", "://x", "sqlite:///x.db#frag", "sqlite:///x?a", "sqlite:///x?a=1&a=2"])
+@pytest.mark.parametrize(
+    "text", ["", "app.db", "sqlite:/x.db", "://x", "sqlite:///x.db#frag", "sqlite:///x?a", "sqlite:///x?a=1&a=2"]
+)
 def test_refused(text):
     with pytest.raises(ConfigError):
         parse_url(text)
@@ -57,7 +65,11 @@ def test_secrets_are_hidden(text):
 
 
 def test_options_are_typed_and_defaulted():
-    assert parse_options("x", OPTIONS, {"create": "no", "shards": "7"}) == {"durability": "full", "create": False, "shards": 7}
+    assert parse_options("x", OPTIONS, {"create": "no", "shards": "7"}) == {
+        "durability": "full",
+        "create": False,
+        "shards": 7,
+    }
 
 
 @pytest.mark.parametrize(
