@@ -78,6 +78,13 @@ class Harness:
         """The shortest ttl that leaves time for a few operations, in seconds."""
         return max(self.capabilities.min_ttl, _SHORT_TTL)
 
+    def occupy(self, seconds: float) -> None:
+        """Keep the program busy: block the event loop where there is one, otherwise the thread."""
+        if self._thread is None:
+            time.sleep(seconds)
+        else:
+            self._thread.run(_block(seconds))
+
     def outlast(self, ttl: float) -> None:
         """Wait until what was written before with a ttl must have expired."""
         time.sleep(ttl + self.capabilities.expiry_margin + _SLACK)
@@ -108,3 +115,7 @@ class Harness:
     def new_key(self) -> str:
         """Return a key that nobody else uses."""
         return f"key-{os.urandom(8).hex()}"
+
+
+async def _block(seconds: float) -> None:
+    time.sleep(seconds)  # noqa: ASYNC251 - blocking the loop is the point

@@ -8,17 +8,19 @@ secrets stay out.
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from holdall.errors import ConfigError
+from holdall.hints import did_you_mean
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["DEFAULT_TIMEOUT", "Config", "StoreConfig", "load_config"]
 
@@ -94,12 +96,10 @@ def _from_environment(section: Section, name: str) -> dict[str, str]:
 
 
 def _unknown_name(section: Section, name: str, tables: Mapping[str, Any], source: str) -> str:
-    nearest = difflib.get_close_matches(name, tables, n=1)
-    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    hint = did_you_mean(name, tables, "")
     variable = f"HOLDALL_{section}_{name.replace('-', '_')}_URL".upper()
-    return (
-        f"no url for {name!r}: {hint}Set it in [{section}.{name}] of holdall.toml or in {variable} (looked in {source})"
-    )
+    places = f"set it in [{section}.{name}] of holdall.toml or in {variable} (looked in {source})"
+    return f"no url for {name!r}: {hint} {places}" if hint else f"no url for {name!r}: {places}"
 
 
 def _parse_table(table: Mapping[str, Any], where: str) -> StoreConfig:
@@ -153,6 +153,8 @@ def load_config(path: Path | None = None) -> Config:
         ConfigError: the file cannot be read or holds something unknown.
 
     """
+    from pathlib import Path  # noqa: PLC0415 - needed only where a name is looked up, and slow to import
+
     named = path or (Path(os.environ["HOLDALL_CONFIG"]) if os.environ.get("HOLDALL_CONFIG") else None)
     if named is not None:
         return _read(named, _table_of(named))
@@ -179,8 +181,7 @@ def _read(path: Path, table: dict[str, Any] | None) -> Config:
     table = table or {}
     for section in table:
         if section not in _SECTIONS:
-            nearest = difflib.get_close_matches(section, _SECTIONS, n=1, cutoff=0.4)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else "it may have [stores.NAME] and [locks.NAME]"
+            hint = did_you_mean(section, _SECTIONS, "it may have [stores.NAME] and [locks.NAME]")
             message = f"unknown section {section!r} in {path}: {hint}"
             raise ConfigError(message)
     for section in _SECTIONS:

@@ -6,7 +6,6 @@ nothing.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 import threading
@@ -20,6 +19,7 @@ import pluggy
 
 from holdall import hookspecs
 from holdall.errors import AdapterBroken, AdapterNotFound, DriverMissing
+from holdall.hints import did_you_mean
 from holdall.spi import SPI_VERSION, Adapter
 
 __all__ = [
@@ -156,8 +156,7 @@ def _origin(entry: EntryPoint) -> str:
 
 def _not_found(scheme: str) -> str:
     names = sorted({entry.name for entry in entry_points(group=ADAPTERS)})
-    nearest = difflib.get_close_matches(scheme, names, n=1)
-    hint = f"did you mean {nearest[0]}://?" if nearest else f"installed are {', '.join(names) or 'none'}"
+    hint = did_you_mean(scheme, names, f"installed are {', '.join(names) or 'none'}")
     return f"no installed adapter serves {scheme}://: {hint}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 
 from holdall.errors import ConfigError
+from holdall.hints import did_you_mean
 
 if TYPE_CHECKING:
     from holdall.spi import Option
@@ -113,8 +113,7 @@ def parse_options(adapter: str, declared: Iterable[Option], given: Mapping[str, 
 
 
 def _unknown(adapter: str, name: str, known: list[str]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(sorted(known)) or 'none'}"
+    hint = did_you_mean(name, known, f"it has {', '.join(sorted(known)) or 'none'}")
     return f"adapter {adapter!r} has no option {name!r}: {hint}"
 
 
@@ -125,9 +124,8 @@ def _typed(option: Option, value: Any) -> Any:
         message = f"option {option.name!r} must be of type {option.kind.__name__}"
         raise ConfigError(message) from error
     if option.choices and typed not in option.choices:
-        nearest = difflib.get_close_matches(str(typed), option.choices, n=1, cutoff=0.4)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        message = f"option {option.name!r} must be one of {', '.join(option.choices)}{hint}"
+        hint = did_you_mean(str(typed), option.choices, "")
+        message = f"option {option.name!r} must be one of {', '.join(option.choices)}; {hint}".rstrip("; ")
         raise ConfigError(message)
     return typed
 

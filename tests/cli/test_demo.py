@@ -149,7 +149,7 @@ def test_what_is_no_file_is_refused(call, own_folder, make):
         (("--store", "sqlite:///a.db", "--to", "sqlite:///a.db"), "are the same storage"),
         (("--store", "default"), "--store takes a URL"),
         (("--to", "copy.db"), "--to takes a URL"),
-        (("--to", "sqlit:///a.db"), "did you mean sqlite://?"),
+        (("--to", "sqlit:///a.db"), "did you mean 'sqlite'?"),
         (("--store", "sqlite:///a.db?durabilty=full"), "did you mean 'durability'?"),
         (("--store", "sqlite:///no/such/folder/a.db"), "holdall: "),
     ],

@@ -76,7 +76,7 @@ def test_a_name_of_the_environment(call, monkeypatch):
     "target, said",
     [
         ("nothing", "no url for 'nothing'"),
-        ("memry://", "did you mean memory://?"),
+        ("memry://", "did you mean 'memory'?"),
         ("sqlite:app.db", "is neither a URL"),
         ("sqlite:///a.db?x", "has no value"),
     ],

@@ -121,7 +121,7 @@ def test_extras_are_read_from_metadata():
 
 
 def test_an_unknown_scheme_hints_at_the_nearest():
-    with pytest.raises(AdapterNotFound, match="did you mean sqlite"):
+    with pytest.raises(AdapterNotFound, match="did you mean 'sqlite'"):
         holdall.open_store("sqlit:///x.db")
     with pytest.raises(AdapterNotFound, match="installed are"):
         holdall.open_store("zzzz://x")

@@ -157,7 +157,7 @@ class SqliteLogs:
         except sqlite3.IntegrityError:
             return []  # the batch id is there already: what that means is decided under the write lock
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, writing=True) from error
         finally:
             self._database.give(session)
 

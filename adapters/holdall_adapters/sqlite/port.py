@@ -24,6 +24,7 @@ __all__ = ["Database", "Session", "Transaction"]
 
 _MOST_IDLE = 16
 _STATEMENTS = 256
+_READING = ("SELECT", "WITH", "PRAGMA")
 _inherited: list[object] = []
 
 Parameters = Sequence[Any]
@@ -90,7 +91,7 @@ class Database:
                 factory=Session,
             )
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, writing=False) from error
         session.patience = self.timeout
         session.text_factory = bytes
         session.create_function("holdall_now", 0, self.clock)
@@ -101,7 +102,7 @@ class Database:
             session.execute(f"PRAGMA synchronous = {self._synchronous}")
         except sqlite3.Error as error:
             session.close()
-            raise translated(error) from error
+            raise translated(error, writing=False) from error
         return session
 
     def take(self) -> Session:
@@ -132,7 +133,7 @@ class Database:
             session.wait_at_most(timeout or self.timeout)
             return session.execute(statement, parameters).fetchall()
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, writing=not statement.startswith(_READING)) from error
         finally:
             self.give(session)
 
@@ -143,7 +144,7 @@ class Database:
             session.wait_at_most(self.timeout)
             return session.execute(statement, parameters).rowcount
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, writing=True) from error
         finally:
             self.give(session)
 
@@ -167,7 +168,7 @@ class Database:
             finally:
                 cursor.close()
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, writing=False) from error
         finally:
             self.give(session)
 
@@ -204,7 +205,7 @@ class Transaction:
             self._session.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._database.give(self._session)
-            raise translated(error) from error
+            raise translated(error, writing=False) from error
         return self
 
     def rows(self, statement: str, parameters: Parameters) -> Rows:
@@ -233,12 +234,12 @@ class Transaction:
                 self._session.execute("COMMIT")
         except sqlite3.Error as failure:
             self._roll_back()
-            raise translated(failure) from failure
+            raise translated(failure, writing=True) from failure
         else:
             if error is not None:
                 self._roll_back()
             if isinstance(error, sqlite3.Error):
-                raise translated(error) from error
+                raise translated(error, writing=False) from error
         finally:
             self._database.give(self._session)
 

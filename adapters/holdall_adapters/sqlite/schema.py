@@ -65,7 +65,7 @@ async def prepare(database: Database, environment: Environment, *, create: bool)
         await _switch_to_wal(session, environment, database.timeout)
         anchor = _current(session, environment)
     except sqlite3.Error as error:
-        raise translated(error) from error
+        raise translated(error, writing=False) from error
     finally:
         database.give(session)
     if anchor is not None:

@@ -310,8 +310,11 @@ def errors_name_what_was_refused(harness: Harness) -> None:
         Put(scope, "x", 1, ttl=-1),
     ]
     others = [Put(scope, "other", 1)] if harness.capabilities.atomic_commit else []
+    silent = []
     for operation in refused:
         with pytest.raises(HoldallError) as caught:
             store.commit([*others, operation])
         error = caught.value
-        assert (error.operation, error.scope, error.key) == ("commit", scope, operation.key), operation
+        if (error.operation, error.scope, error.key) != ("commit", scope, operation.key):
+            silent.append(f"{type(error).__name__} of {operation}")
+    assert silent == []

@@ -175,7 +175,7 @@ class DerivedLogs:
         return _state(await self._access.get(named(LOG, scope, key))).head()
 
     async def truncate(self, request: LogRequest, before: int) -> int:
-        """Forget entries: the head first, then the chunks that it leaves behind."""
+        """Forget entries: the head first, then the chunks that it leaves behind; `sweep` forgets old batch ids."""
         write = self._new_id()
         kept: LogState = LogState()
 
@@ -194,7 +194,7 @@ class DerivedLogs:
         settle = _settle_by_nonce(write, "truncate")
         result: int = await self._access.replace(named(LOG, request.scope, request.key), decide, settle)
         if kept.incarnation is not None:
-            await self.forget_parts(kept.incarnation, kept)
+            await self._forget_chunks(kept.incarnation, kept)
         return result
 
     async def forget_parts(self, incarnation: str, state: LogState) -> int:
