@@ -6,7 +6,6 @@ under the write lock.
 
 from __future__ import annotations
 
-import functools
 import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,13 +17,30 @@ from holdall.rules import (
     check_batch,
     check_fence,
     check_head,
-    check_start,
     kept_position,
     raised_mark,
 )
 from holdall.spi import ABSENT, ANY, AppendRequest, LogRequest, StoredEntries, StoredPage
 from holdall.values import Appended, Head
 from holdall_adapters.sqlite.errors import translated
+from holdall_adapters.sqlite.log_readers import Reader, TailReader
+from holdall_adapters.sqlite.log_statements import (
+    BATCH,
+    INSERT,
+    LIVE,
+    LIVE_LOG,
+    LOG,
+    MASK,
+    MOST_LOGS,
+    NEW_LOG,
+    READ,
+    REVIVE,
+    SEAL,
+    SET_MARK,
+    TAIL,
+    append_parameters,
+    append_statement,
+)
 from holdall_adapters.sqlite.port import Database, Transaction
 from holdall_adapters.sqlite.records import BEHIND_ALL_TEXT, lower_bound, page_of_scopes, scopes_statement
 from holdall_adapters.sqlite.schema import POSITION_BITS
@@ -34,81 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteLogs"]
 
-_MASK = (1 << POSITION_BITS) - 1
-_MOST_LOGS = 1 << (63 - POSITION_BITS)
 _MOST_ROWS = 10_000
 _FORGOTTEN_ROWS = 2_000
-
-_LENGTH = f"""coalesce((SELECT (b.id & {_MASK}) + b.count FROM holdall_batches b
-    WHERE b.id >= l.id << {POSITION_BITS} AND b.id < (l.id + 1) << {POSITION_BITS}
-    ORDER BY b.id DESC LIMIT 1), l.base)"""
-_LOG = f"""SELECT l.id AS log, l.first AS first, l.incarnation AS incarnation, {_LENGTH} AS length, l.mark AS mark
-    FROM holdall_logs l WHERE l.scope = ? AND l.key = ?"""
-_LIVE_LOG = f"{_LOG} AND l.incarnation IS NOT NULL"
-_START = f"""coalesce((SELECT b.id FROM holdall_batches b
-    WHERE b.id >= log.log << {POSITION_BITS} AND b.id <= (log.log << {POSITION_BITS}) | ?
-    ORDER BY b.id DESC LIMIT 1), log.log << {POSITION_BITS})"""
-_END = f"(SELECT (log.log + 1) << {POSITION_BITS} FROM log)"
-# The head comes as the first row, the batches behind it, all in one statement. A join would sort every batch first, and
-# without LIMIT SQLite may drop the order of a subquery.
-_HEAD_AND_BATCHES = f"""WITH log AS MATERIALIZED ({_LIVE_LOG})
-    SELECT first, length, incarnation, NULL FROM log UNION ALL SELECT * FROM (
-    SELECT b.id & {_MASK}, NULL, NULL, b.payload FROM holdall_batches b
-    WHERE b.id >= {{}} AND b.id < {_END} AND b.payload IS NOT NULL ORDER BY b.id {{}} LIMIT -1)"""
-_READ = _HEAD_AND_BATCHES.format(f"(SELECT {_START} FROM log)", "")
-_TAIL = _HEAD_AND_BATCHES.format(f"(SELECT log.log << {POSITION_BITS} FROM log)", "DESC")
-_BATCH = (
-    f"SELECT id & {_MASK}, count, digest, first FROM holdall_batches WHERE id >> {POSITION_BITS} = ? AND batch_id = ?"
-)
-_NEW_LOG = (
-    "INSERT INTO holdall_logs (scope, key, incarnation, first, base, mark) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
-)
-_REVIVE = "UPDATE holdall_logs SET incarnation = ?, first = ?, base = ?, mark = ? WHERE id = ?"
-_SET_MARK = "UPDATE holdall_logs SET mark = ? WHERE id = ?"
-_INSERT = """INSERT INTO holdall_batches (id, count, payload, batch_id, digest, first)
-    VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?)"""
-_SEAL = f"""INSERT INTO holdall_logs AS l (scope, key, incarnation, first, base, mark) VALUES (?, ?, NULL, 0, 0, ?)
-    ON CONFLICT (scope, key) DO UPDATE SET mark = excluded.mark WHERE mark <= excluded.mark
-    RETURNING first, incarnation, coalesce((SELECT (b.id & {_MASK}) + b.count FROM holdall_batches b
-        WHERE b.id >= holdall_logs.id << {POSITION_BITS} AND b.id < (holdall_logs.id + 1) << {POSITION_BITS}
-        ORDER BY b.id DESC LIMIT 1), base)"""
-_LIVE = "incarnation IS NOT NULL"
-
-
-@functools.cache
-def append_statement(expect: str, *, fenced: bool, batch: bool) -> str:
-    """Return the statement of an append to a log that is there; its parameters are those of `_append_parameters`.
-
-    Args:
-        expect: "any", "length" or "head".
-        fenced: whether the mark must be the fence.
-        batch: whether there is a batch id.
-
-    """
-    conditions = {"any": [], "length": ["length = ?"], "head": ["length = ?", "first = ?", "incarnation = ?"]}[expect]
-    conditions = [*conditions, *(["mark = ?"] if fenced else [])]
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    columns, values = (", batch_id, digest, first", ", ?, ?, first") if batch else ("", "")
-    return (
-        f"INSERT INTO holdall_batches (id, count, payload{columns})"
-        f" SELECT (log << {POSITION_BITS}) | length, ?, CAST(? AS TEXT){values} FROM ({_LIVE_LOG}){where}"
-        f" RETURNING id & {_MASK}, (SELECT first FROM holdall_logs WHERE id = holdall_batches.id >> {POSITION_BITS}),"
-        f" (SELECT incarnation FROM holdall_logs WHERE id = holdall_batches.id >> {POSITION_BITS})"
-    )
-
-
-def _append_parameters(request: AppendRequest, payload: bytes) -> list[Any]:
-    parameters: list[Any] = [len(request.payloads), payload]
-    if request.batch_id is not None:
-        parameters += [request.batch_id, request.digest]
-    parameters += [request.scope, request.key]
-    if isinstance(request.expect, Head):
-        parameters += [request.expect.length, request.expect.first, request.expect.incarnation]
-    elif isinstance(request.expect, int):
-        parameters.append(request.expect)
-    if request.fence is not None:
-        parameters.append(request.fence)
-    return parameters
 
 
 class LogRow(NamedTuple):
@@ -153,7 +96,7 @@ class SqliteLogs:
         session = self._database.take()
         try:
             session.wait_at_most(self._database.timeout)
-            return session.execute(statement, _append_parameters(request, payload)).fetchall()
+            return session.execute(statement, append_parameters(request, payload)).fetchall()
         except sqlite3.IntegrityError:
             return []  # the batch id is there already: what that means is decided under the write lock
         except sqlite3.Error as error:
@@ -174,17 +117,17 @@ class SqliteLogs:
         if row is None or row.incarnation is None:
             row = self._create(transaction, row, request.scope, request.key, request.write_id, (0, raised))
         elif raised != mark:
-            transaction.change(_SET_MARK, (raised, row.log))
+            transaction.change(SET_MARK, (raised, row.log))
         return self._insert(transaction, row, request.payloads, (request.batch_id, request.digest))
 
     def _row(self, transaction: Transaction, scope: str, key: str) -> LogRow | None:
-        row = transaction.row(_LOG, (scope, key))
+        row = transaction.row(LOG, (scope, key))
         return None if row is None else LogRow(*row)
 
     def _repeated(self, transaction: Transaction, row: LogRow | None, request: AppendRequest) -> Appended | None:
         if request.batch_id is None or row is None or row.incarnation is None:
             return None
-        found = transaction.row(_BATCH, (row.log, request.batch_id))
+        found = transaction.row(BATCH, (row.log, request.batch_id))
         if found is None:
             return None
         start, count, digest, first = found
@@ -196,13 +139,13 @@ class SqliteLogs:
         """Make a log, or bring one back to life of which only the mark was kept."""
         first, mark = begin
         if row is None:
-            log = transaction.rows(_NEW_LOG, (scope, key, write_id, first, first, mark))[0][0]
-            if log >= _MOST_LOGS:
+            log = transaction.rows(NEW_LOG, (scope, key, write_id, first, first, mark))[0][0]
+            if log >= MOST_LOGS:
                 what = "database (logs made so far)"
-                raise TooLarge(what, _MOST_LOGS, log)
+                raise TooLarge(what, MOST_LOGS, log)
         else:
             log = row.log
-            transaction.change(_REVIVE, (write_id, first, first, mark, log))
+            transaction.change(REVIVE, (write_id, first, first, mark, log))
         return LogRow(log, first, write_id.encode(), first, mark)
 
     def _insert(
@@ -212,24 +155,24 @@ class SqliteLogs:
         check_room(end)
         first = None if batch[0] is None else row.first
         where = (row.log << POSITION_BITS) | row.length
-        transaction.change(_INSERT, (where, count, b"\n".join(payloads), *batch, first))
+        transaction.change(INSERT, (where, count, b"\n".join(payloads), *batch, first))
         return Appended(row.length, count, Head(row.first, end, (row.incarnation or b"").decode()))
 
     async def read(self, scope: str, key: str, start: int, limit: int | None, max_bytes: int | None) -> StoredEntries:
         """Return entries from a position on, in one statement."""
-        reader = _Reader(start, limit, max_bytes)
-        self._database.first_rows(_READ, (scope, key, min(start, _MASK)), reader.take)
+        reader = Reader(start, limit, max_bytes)
+        self._database.first_rows(READ, (scope, key, min(start, MASK)), reader.take)
         return StoredEntries(reader.head, start, reader.payloads)
 
     async def tail(self, scope: str, key: str, count: int) -> StoredEntries:
         """Return the last entries, in one statement."""
-        reader = _TailReader(count)
-        self._database.first_rows(_TAIL, (scope, key), reader.take)
+        reader = TailReader(count)
+        self._database.first_rows(TAIL, (scope, key), reader.take)
         return reader.entries()
 
     async def head(self, scope: str, key: str) -> Head | None:
         """Return the head of a log."""
-        rows = self._database.rows(_LIVE_LOG, (scope, key))
+        rows = self._database.rows(LIVE_LOG, (scope, key))
         return LogRow(*rows[0]).head() if rows else None
 
     def head_in(self, transaction: Transaction, scope: str, key: str) -> Head | None:
@@ -264,9 +207,9 @@ class SqliteLogs:
         """Keep the mark of a log that is not there."""
         mark = raised_mark(0 if row is None else row.mark, request.fence)
         if row is not None:
-            transaction.change(_SET_MARK, (mark, row.log))
+            transaction.change(SET_MARK, (mark, row.log))
         elif mark:
-            transaction.rows(_NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
+            transaction.rows(NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
 
     def _forget(self, transaction: Transaction, log: int, first: int) -> bool:
         """Remove some rows of entries that are forgotten; return whether there may be more.
@@ -279,7 +222,7 @@ class SqliteLogs:
             (begin, end, KEPT_BATCHES - 1),
         )
         kept_from = begin if found is None else found[0]
-        forgotten = f"id >= ? AND id < ? AND (id & {_MASK}) + count <= ?"
+        forgotten = f"id >= ? AND id < ? AND (id & {MASK}) + count <= ?"
         gone = transaction.change(
             f"""DELETE FROM holdall_batches WHERE id IN (SELECT id FROM holdall_batches
                 WHERE {forgotten} AND (batch_id IS NULL OR id < ?) LIMIT ?)""",
@@ -301,7 +244,7 @@ class SqliteLogs:
             transaction.change("DELETE FROM holdall_logs WHERE id = ?", (row.log,))
             mark = raised_mark(row.mark, request.fence)
             if mark:
-                transaction.rows(_NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
+                transaction.rows(NEW_LOG, (request.scope, request.key, None, 0, 0, mark))
             more = self._remove(transaction, row.log)
         while more:
             with self._database.transaction() as transaction:
@@ -321,7 +264,7 @@ class SqliteLogs:
         limit = min(limit, _MOST_ROWS)
         comparison, bound = lower_bound(prefix, after)
         statement = (
-            f"SELECT key FROM holdall_logs WHERE scope = ? AND key {comparison} ? AND key < ? AND {_LIVE}"
+            f"SELECT key FROM holdall_logs WHERE scope = ? AND key {comparison} ? AND key < ? AND {LIVE}"
             " ORDER BY key LIMIT ?"
         )
         end = text_after(prefix) or BEHIND_ALL_TEXT
@@ -330,7 +273,7 @@ class SqliteLogs:
 
     async def log_scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         """Return a page of scopes."""
-        return page_of_scopes(self._database, scopes_statement("holdall_logs", _LIVE), prefix, after, limit)
+        return page_of_scopes(self._database, scopes_statement("holdall_logs", LIVE), prefix, after, limit)
 
     async def restore_log(self, scope: str, key: str, first: int, payloads: Sequence[bytes], write_id: str) -> Head:
         """Create a log that begins at a position."""
@@ -349,11 +292,11 @@ class SqliteLogs:
     async def seal_log(self, scope: str, key: str, fence: int) -> Head | None:
         """Raise the mark of a log, in one statement."""
         while True:
-            rows = self._database.rows(_SEAL, (scope, key, fence))
+            rows = self._database.rows(SEAL, (scope, key, fence))
             if rows:
                 first, incarnation, length = rows[0]
                 return None if incarnation is None else Head(first, length, incarnation.decode())
-            found = self._database.rows(_LOG, (scope, key))
+            found = self._database.rows(LOG, (scope, key))
             check_fence(LogRow(*found[0]).mark if found else 0, fence)
 
     def sweep_logs(self) -> int:
@@ -385,75 +328,6 @@ class SqliteLogs:
         return count
 
 
-def _head_of(row: tuple[Any, ...]) -> Head:
-    first, length, incarnation, _ = row
-    return Head(first, length, incarnation.decode())
-
-
-class _Reader:
-    """Collects entries from a position on out of rows of batches."""
-
-    def __init__(self, start: int, limit: int | None, max_bytes: int | None) -> None:
-        self.start = start
-        self.limit = limit
-        self.max_bytes = max_bytes
-        self.head: Head | None = None
-        self.payloads: list[bytes] = []
-        self.size = 0
-
-    def take(self, row: tuple[Any, ...]) -> bool:
-        """Take a row; return whether more is wanted."""
-        if self.head is None:
-            self.head = _head_of(row)
-            check_start(self.start, self.head)
-            return self.limit != 0
-        position, _, _, payload = row
-        entries = payload.split(b"\n")[max(0, self.start - position) :]
-        if self.limit is not None:
-            entries = entries[: self.limit - len(self.payloads)]
-        return self._keep(entries)
-
-    def _keep(self, entries: list[bytes]) -> bool:
-        if self.max_bytes is None:
-            self.payloads += entries
-        else:
-            for entry in entries:
-                self.payloads.append(entry)
-                self.size += len(entry)
-                if self.size >= self.max_bytes:
-                    return False
-        return self.limit is None or len(self.payloads) < self.limit
-
-
-class _TailReader:
-    """Collects the last entries out of rows of batches, the last batch first."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.head: Head | None = None
-        self.found: list[list[bytes]] = []
-        self.wanted = count
-
-    def take(self, row: tuple[Any, ...]) -> bool:
-        """Take a row; return whether more is wanted."""
-        if self.head is None:
-            self.head = _head_of(row)
-            return self.wanted > 0
-        first = self.head.first
-        position, _, _, payload = row
-        entries = payload.split(b"\n")[max(0, first - position) :]
-        entries = entries[max(0, len(entries) - self.wanted) :]
-        self.found.append(entries)
-        self.wanted -= len(entries)
-        return self.wanted > 0 and position > first
-
-    def entries(self) -> StoredEntries:
-        """Return what was collected."""
-        payloads = [entry for entries in reversed(self.found) for entry in entries]
-        start = self.head.length - len(payloads) if self.head else 0
-        return StoredEntries(self.head, start, payloads)
-
-
 def check_room(end: int) -> None:
     """Refuse to go beyond the positions that a batch's id can hold.
 
@@ -464,6 +338,6 @@ def check_room(end: int) -> None:
         TooLarge: it is beyond.
 
     """
-    if end > _MASK:
+    if end > MASK:
         what = "log (positions)"
-        raise TooLarge(what, _MASK, end)
+        raise TooLarge(what, MASK, end)

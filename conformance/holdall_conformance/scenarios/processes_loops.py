@@ -110,7 +110,8 @@ class _Storm:
         patience = self.chance.uniform(0, 2 * self.typical)
         if number % 2:
             task = asyncio.ensure_future(self._operate(number))
-            await asyncio.sleep(patience)
+            if number % 8 > 1:  # otherwise it is cancelled before it begins: the one way where operations never wait
+                await asyncio.sleep(patience)
             task.cancel()
             (result,) = await asyncio.gather(task, return_exceptions=True)
             cancelled = isinstance(result, asyncio.CancelledError)

@@ -82,7 +82,7 @@ def abandon(parent: Parent, harness: Harness, asynchronous: bool, key: str) -> N
         asyncio.run(_abandon(harness.url, key))
     else:
         _abandon_sync(harness.url, key)
-    deadline = boot_time() + PATIENCE / 4
+    deadline = boot_time() + _IMPATIENT
     while threading.active_count() > 1 and boot_time() < deadline:
         gc.collect()
         time.sleep(0.02)

@@ -1,0 +1,42 @@
+"""Another boot of the machine, simulated: another boot id, and a boot clock that began again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from holdall_conformance.children import Children
+from holdall_conformance.harness import Harness
+
+WORK = "tests.processes.work"
+
+
+def after_boot(children: Children, folder: Path, lease: Any, wall_step: float, name: str) -> dict[str, Any]:
+    child = children.start(f"{WORK}:look_after_boot", str(folder), wall_step, lease, name)
+    found: dict[str, Any] = child.hear()
+    child.finish()
+    return found
+
+
+@pytest.mark.parametrize("wall_step", [500.0, -3_600.0])
+def test_reboot_ends_leases_and_nothing_else(tmp_path: Path, wall_step: float) -> None:
+    with Children(Harness(f"sqlite:///{tmp_path / 'x.db'}")) as children:
+        child = children.start(f"{WORK}:write_before_boot", str(tmp_path))
+        lease = child.hear()
+        child.finish()
+        found = after_boot(children, tmp_path, lease, wall_step, "second")
+        assert 0 < found.pop("long") <= (1_000 - wall_step if wall_step > 0 else 1_000)
+        short = found.pop("short")
+        assert short is None if wall_step > 0 else 0 < short <= 100
+        assert found == {
+            "for ever": True,
+            "held": False,
+            "released": False,
+            "renewed": "LeaseLost",
+            "token": 2,
+            "again": [0, 3],
+        }
+        third = after_boot(children, tmp_path, lease, wall_step, "third")
+        assert third["token"] == 3
+        assert third["held"] is False
