@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, Self
 
 __all__ = ["BridgedLock", "BridgedStore", "LoopThread"]
@@ -90,7 +90,7 @@ async def _awaited(awaitable: Any) -> Any:
 class BridgedStore(_Bridge):
     """An `AsyncStore` behind the face of a `Store`."""
 
-    def update(self, scope: str, key: str, function: Callable[[Any], Any], **named: Any) -> Any:
+    def update(self, scope: str, key: str, function: Any, **named: Any) -> Any:
         """Run a synchronous function as an update, in a thread beside the loop."""
 
         async def run(value: Any) -> Any:
@@ -98,7 +98,7 @@ class BridgedStore(_Bridge):
 
         return self._thread.run(self.inner.update(scope, key, run if callable(function) else function, **named))
 
-    def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
+    def transaction(self, function: Any, *, attempts: int = 10) -> Any:
         """Run a synchronous function as a transaction, in a thread beside the loop."""
 
         async def run(buffer: Any) -> Any:

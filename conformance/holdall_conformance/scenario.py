@@ -28,7 +28,7 @@ class Scenario:
 
     Attributes:
         id: stable name, "group.what-holds".
-        needs: names of boolean capabilities without which it does not apply; with "!" before it, one that must be false.
+        needs: names of boolean capabilities without which it does not apply; one with "!" before it must be false.
         run: the function.
 
     """

@@ -5,9 +5,9 @@ The order is that of the contract: batch id, then fence, then expectation. A ref
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from holdall.errors import BatchMismatch, Conflict, Fenced, Truncated
+from holdall.errors import BatchMismatch, Conflict, Fenced, HoldallError, Truncated
 from holdall.values import ABSENT, ANY, Appended, Head
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "check_head",
     "check_start",
     "check_version",
+    "concerning",
     "conflict_on_head",
     "conflict_on_version",
     "kept_position",
@@ -28,6 +29,26 @@ __all__ = [
 
 KEPT_BATCHES = 1_000
 """How many of the last batches keep their ids after a truncate."""
+
+
+class concerning:  # noqa: N801 - reads as a statement: with concerning(request)
+    """Notes on an error of holdall which of several requests it is about.
+
+    Args:
+        request: what has a scope and a key.
+
+    """
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Note scope and key on the error."""
+        if isinstance(error, HoldallError):
+            error.scope, error.key = getattr(self._request, "scope", None), getattr(self._request, "key", None)
 
 
 def check_fence(mark: int, fence: int | None) -> None:

@@ -26,9 +26,10 @@ def test_reboot_ends_leases_and_nothing_else(tmp_path: Path, wall_step: float) -
         lease = child.hear()
         child.finish()
         found = after_boot(children, tmp_path, lease, wall_step, "second")
-        assert 0 < found.pop("long") <= (1_000 - wall_step if wall_step > 0 else 1_000)
+        # A wall clock that went back counts the first boot, which lasted well below a minute here, once more.
+        assert 0 < found.pop("long") <= (1_000 - wall_step if wall_step > 0 else 1_060)
         short = found.pop("short")
-        assert short is None if wall_step > 0 else 0 < short <= 100
+        assert short is None if wall_step > 0 else 0 < short <= 160
         assert found == {
             "for ever": True,
             "held": False,

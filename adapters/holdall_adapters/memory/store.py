@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdall.errors import HoldallError
-from holdall.rules import check_fence, check_head, check_version, raised_mark
+from holdall.rules import check_fence, check_head, check_version, concerning, raised_mark
 from holdall.spi import (
     AppendRequest,
     CheckLogRequest,
@@ -172,7 +171,7 @@ class MemoryStore(MemoryLogs):
             return [self._apply_one(request, found) for request, found in zip(requests, checked, strict=True)]
 
     def _check_one(self, request: WriteRequest) -> Any:
-        try:
+        with concerning(request):
             match request:
                 case AppendRequest():
                     return self._check_append(request)
@@ -184,9 +183,6 @@ class MemoryStore(MemoryLogs):
                     return self._check_record(request.scope, request.key, request.expect, None)
                 case _:
                     return self._check_record(request.scope, request.key, request.expect, request.fence)
-        except HoldallError as error:
-            error.scope, error.key = request.scope, request.key
-            raise
 
     def _apply_one(self, request: WriteRequest, found: Any) -> Any:
         match request:

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdall.errors import HoldallError
-from holdall.rules import check_head
+from holdall.rules import check_head, concerning
 from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, PutRequest, WriteRequest
 from holdall_adapters.sqlite.logs import SqliteLogs
 from holdall_adapters.sqlite.records import SqliteRecords
@@ -37,7 +36,7 @@ class SqliteStore(SqliteRecords, SqliteLogs):
             return [self._apply(transaction, request) for request in requests]
 
     def _apply(self, transaction: Transaction, request: WriteRequest) -> Any:
-        try:
+        with concerning(request):
             match request:
                 case PutRequest():
                     return self.put_in(transaction, request)
@@ -51,9 +50,6 @@ class SqliteStore(SqliteRecords, SqliteLogs):
                     return head
                 case CheckRequest():
                     return self.check_in(transaction, request.scope, request.key, request.expect)
-        except HoldallError as error:
-            error.scope, error.key = request.scope, request.key
-            raise
 
     async def sweep(self) -> int:
         """Remove what has expired, and what crashes left of logs."""

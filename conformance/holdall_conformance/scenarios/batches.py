@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from holdall import (
     ABSENT,
     Append,
@@ -18,7 +19,6 @@ from holdall import (
     InvalidValue,
     TooLarge,
 )
-
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, values_of
@@ -26,7 +26,7 @@ from holdall_conformance.scenarios.support import head_of, values_of
 
 @scenario("batches.repeat-appends-nothing")
 def repeat_appends_nothing(harness: Harness) -> None:
-    """The same batch id with the same entries appends nothing and returns the first result, also after other appends."""
+    """The same batch id with the same entries appends nothing and returns the first result, also later."""
     store, scope = harness.store, harness.new_scope()
     store.append(scope, "k", ["before"])
     first = store.append(scope, "k", ["a", "b"], batch_id="id")
@@ -216,7 +216,7 @@ def id_known_as_long_as_its_entries(harness: Harness) -> None:
 
 @scenario("batches.drop-forgets")
 def drop_forgets(harness: Harness) -> None:
-    """drop forgets the batch ids, of large logs and of marked ones too."""
+    """Drop forgets the batch ids, of large logs and of marked ones too."""
     store, scope = harness.store, harness.new_scope()
     for fence in (None, 3):
         for number in range(50):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from holdall import (
     ABSENT,
     ANY,
@@ -24,7 +25,6 @@ from holdall import (
     TooLarge,
     Unsupported,
 )
-
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, record_of, value_of, values_of
@@ -117,7 +117,7 @@ def refused_shapes(harness: Harness) -> None:
         [Check(scope, "k", ANY)],
         [Check(scope, "k", None)],  # type: ignore[arg-type]
         [Check(scope, "k", 3)],
-        [Check(scope, "k", True, log=True)],
+        [Check(scope, "k", True, log=True)],  # noqa: FBT003 - a bool is the point
         [Put(scope, "", 1)],
         [Put(scope, "k", 1, ttl=0)],
         [Put(scope, "k", 1, fence=0)],
@@ -238,10 +238,14 @@ def all_or_none(harness: Harness) -> None:
         (InvalidValue, Put(scope, "x", float("nan"))),
         (InvalidValue, Append(scope, "x", [b""])),
     ]
-    good = [Put(scope, "old", 2, expect=version, fence=9), Append(scope, "new", ["n"], batch_id="n", fence=9)]
-    good += [Delete(scope, "never", fence=9), Put(scope, "new", 1)]  # type: ignore[list-item]
+    good: list[Any] = [
+        Put(scope, "old", 2, expect=version, fence=9),
+        Append(scope, "new", ["n"], batch_id="n", fence=9),
+    ]
+    good += [Delete(scope, "never", fence=9), Put(scope, "new", 1)]
     before = _snapshot(store, scope)
-    for error, operation in [*refused, (BatchMismatch, Append(scope, "log", ["other"], batch_id="id"))]:
+    refused.append((BatchMismatch, Append(scope, "log", ["other"], batch_id="id")))
+    for error, operation in refused:
         for place in range(len(good) + 1):
             with pytest.raises(error):
                 store.commit([*good[:place], operation, *good[place:]])
@@ -297,7 +301,7 @@ def errors_name_what_was_refused(harness: Harness) -> None:
     """The error of a commit names scope and key of the operation that was refused."""
     store, scope = harness.store, harness.new_scope()
     store.put(scope, "fenced", 1, fence=5)
-    refused = [
+    refused: list[Any] = [
         Put(scope, "x", 1, expect="stale"),
         Put(scope, "fenced", 1, fence=4),
         Delete(scope, "x", expect="stale"),
@@ -309,7 +313,7 @@ def errors_name_what_was_refused(harness: Harness) -> None:
         Append(scope, "x", []),
         Put(scope, "x", 1, ttl=-1),
     ]
-    others = [Put(scope, "other", 1)] if harness.capabilities.atomic_commit else []
+    others: list[Any] = [Put(scope, "other", 1)] if harness.capabilities.atomic_commit else []
     silent = []
     for operation in refused:
         with pytest.raises(HoldallError) as caught:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdall import ABSENT, Appended, Conflict, Entry, Fenced, Store, Truncated
-
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.concurrency import _handles, _together
+from holdall_conformance.scenarios.concurrency import flat, handles_for, together
 from holdall_conformance.scenarios.support import head_of, values_of
 
 _WRITERS = 6
@@ -31,7 +30,7 @@ def _check_batches(store: Store, scope: str, appended: list[Appended], values: l
 
 @scenario("concurrency.appends-whole-and-gapless")
 def appends_whole_and_gapless(harness: Harness) -> None:
-    """Concurrent appends of different sizes are whole, without gaps, where they were said to be, each writer's in order."""
+    """Concurrent appends of different sizes are whole, without gaps, where append said, each writer's in order."""
     scope = harness.new_scope()
 
     def work(store: Store, number: int) -> list[tuple[Appended, list[Any]]]:
@@ -43,7 +42,7 @@ def appends_whole_and_gapless(harness: Harness) -> None:
         assert starts == sorted(starts)
         return done
 
-    done = sum(_together(_handles(harness, _WRITERS), work), [])
+    done = flat(together(handles_for(harness, _WRITERS), work))
     _check_batches(harness.store, scope, [result for result, _ in done], [batch for _, batch in done])
     assert len({result.head.incarnation for result, _ in done}) == 1
 
@@ -67,7 +66,7 @@ def large_appends_whole(harness: Harness) -> None:
             done.append((result, batch))
         return done
 
-    done = sum(_together(_handles(harness, 5), work), [])
+    done = flat(together(handles_for(harness, 5), work))
     _check_batches(harness.store, scope, [result for result, _ in done], [batch for _, batch in done])
 
 
@@ -75,10 +74,15 @@ def _end(entries: Any, turn: int) -> int:
     return int(entries[-1].position) + 1 if entries else max(0, turn * 3 - 2)
 
 
+def check_current(conflict: Conflict) -> None:
+    """Check that the loser of a race learns the head that won."""
+    assert conflict.current is not None
+
+
 @scenario("concurrency.one-winner-per-length")
 def one_winner_per_length(harness: Harness) -> None:
     """Of many appends that expect one length, or ABSENT, exactly one succeeds, round after round."""
-    scope, stores = harness.new_scope(), _handles(harness, 12)
+    scope, stores = harness.new_scope(), handles_for(harness, 12)
     length = 0
     for turn in range(6):
         expect: Any = ABSENT if turn == 0 else length if turn % 2 else head_of(harness.store, scope, "k")
@@ -87,10 +91,9 @@ def one_winner_per_length(harness: Harness) -> None:
             try:
                 return store.append(scope, "k", [number] * (1 + number % 3), expect=expect)
             except Conflict as conflict:
-                assert conflict.current is not None
-                return None
+                return check_current(conflict)
 
-        results = _together(stores, add)
+        results = together(stores, add)
         winners = [number for number, result in enumerate(results) if result is not None]
         assert len(winners) == 1, f"{len(winners)} winners"
         count = 1 + winners[0] % 3
@@ -103,9 +106,13 @@ def one_winner_per_length(harness: Harness) -> None:
 @scenario("concurrency.one-batch-per-id")
 def one_batch_per_id(harness: Harness) -> None:
     """Many that append the same batch under one id at once append it once, and all get the same result."""
-    scope, stores = harness.new_scope(), _handles(harness, 10)
+    scope, stores = harness.new_scope(), handles_for(harness, 10)
     for turn in range(5):
-        results = _together(stores, lambda store, _, turn=turn: store.append(scope, "k", [turn, turn], batch_id=f"b{turn}"))
+
+        def add(store: Store, _: int, turn: int = turn) -> Appended:
+            return store.append(scope, "k", [turn, turn], batch_id=f"b{turn}")
+
+        results = together(stores, add)
         assert results == [results[0]] * len(stores)
         assert results[0].start == 2 * turn
     assert values_of(harness.store.read(scope, "k")) == [turn for turn in range(5) for _ in range(2)]
@@ -113,7 +120,7 @@ def one_batch_per_id(harness: Harness) -> None:
 
 @scenario("concurrency.appends-with-truncates")
 def appends_with_truncates(harness: Harness) -> None:
-    """Appends, truncates and reads at once: positions go on, readers get what is kept or Truncated, and nothing is lost."""
+    """Appends, truncates and reads at once: positions go on, readers get what is kept or Truncated."""
     scope = harness.new_scope()
     harness.store.append(scope, "k", ["begin"])
 
@@ -128,8 +135,8 @@ def appends_with_truncates(harness: Harness) -> None:
                 starts.append(store.append(scope, "k", [[number, turn]] * 2).start)
         return starts
 
-    results = _together(_handles(harness, 5), work)
-    starts = sorted(sum(results, []))
+    results = together(handles_for(harness, 5), work)
+    starts = sorted(flat(results))
     assert starts == list(range(1, 1 + 2 * len(starts), 2))
     head = head_of(harness.store, scope, "k")
     assert head.length == 1 + 2 * len(starts)
@@ -141,8 +148,8 @@ def _read_from_the_first(store: Store, scope: str) -> None:
     first = head_of(store, scope, "k").first
     try:
         entries: list[Entry] = list(store.read(scope, "k", first))
-    except Truncated as truncated:
-        assert truncated.first > first
+    except Truncated:
+        assert head_of(store, scope, "k").first > first
         return
     assert [entry.position for entry in entries] == list(range(first, first + len(entries)))
 
@@ -161,7 +168,7 @@ def drops_with_appends(harness: Harness) -> None:
                 done.append(store.append(scope, "k", [[number, turn]] * 3))
         return done
 
-    done = sum(_together(_handles(harness, 4), work), [])
+    done = flat(together(handles_for(harness, 4), work))
     assert len({(result.head.incarnation, result.start) for result in done}) == len(done), "two batches in one place"
     entries = harness.store.read(scope, "k")
     if entries.head is not None:
@@ -189,7 +196,7 @@ def seal_shuts_out(harness: Harness) -> None:
                     break
             return done
 
-        sealed, *others = _together(_handles(harness, 4), work)
+        sealed, *others = together(handles_for(harness, 4), work)
         length = head_of(harness.store, scope, key).length
         assert sealed.length == length, "an append of the old token followed the seal"
         assert length == 1 + sum(map(len, others))

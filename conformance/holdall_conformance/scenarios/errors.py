@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from holdall import (
     ABSENT,
     AlreadyExists,
@@ -26,7 +27,6 @@ from holdall import (
     TooLarge,
     Truncated,
 )
-
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import lease_of

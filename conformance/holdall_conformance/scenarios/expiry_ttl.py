@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 import pytest
-from holdall import InvalidArgument, Put
 
+from holdall import InvalidArgument, Put
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import value_of
@@ -33,7 +33,7 @@ def _calls(harness: Harness, scope: str, ttl: Any) -> dict[str, Any]:
 
 @scenario("expiry.ttl-refused")
 def ttl_refused(harness: Harness) -> None:
-    """A ttl of 0 or less, NaN, inf, above a century, bool, str or another type is a ValueError, and nothing is written."""
+    """A ttl of 0 or less, NaN, inf, above a century, bool or another type is a ValueError and writes nothing."""
     store, scope = harness.store, harness.new_scope()
     version = store.put(scope, "old", 1)
     for ttl in _WRONG:

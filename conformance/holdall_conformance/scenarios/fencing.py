@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from holdall import ABSENT, Conflict, Fenced, InvalidArgument, InvalidValue, Store
 
+from holdall import ABSENT, Conflict, Fenced, InvalidArgument, InvalidValue, Store
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import lease_of, record_of, value_of
@@ -215,7 +215,10 @@ def large_tokens(harness: Harness) -> None:
     store.append(scope, "k", [1], fence=most - 1)
     store.put(scope, "k", 1, fence=most)
     store.append(scope, "k", [1], fence=most)
-    for call in (lambda: store.put(scope, "k", 2, fence=most - 1), lambda: store.append(scope, "k", [2], fence=most - 1)):
+    for call in (
+        lambda: store.put(scope, "k", 2, fence=most - 1),
+        lambda: store.append(scope, "k", [2], fence=most - 1),
+    ):
         with pytest.raises(Fenced) as caught:
             call()
         assert caught.value.mark == most
@@ -246,7 +249,7 @@ def takes_a_lease(harness: Harness) -> None:
 
 @scenario("fencing.paused-holder-refused")
 def paused_holder_refused(harness: Harness) -> None:
-    """A holder that paused past its lease between check and write is refused once another has taken over and written."""
+    """A holder that paused past its lease between check and write is refused once another has written."""
     first, second, scope, key = harness.open_store(), harness.open_store(), harness.new_scope(), harness.new_key()
     lock, ttl = harness.lock, harness.short_ttl
     old = lease_of(lock, key, ttl=ttl)

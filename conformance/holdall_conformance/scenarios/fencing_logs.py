@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from holdall import ABSENT, Conflict, Fenced, InvalidValue, Store, TooLarge
 
+from holdall import ABSENT, Conflict, Fenced, InvalidValue, Store, TooLarge
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, values_of

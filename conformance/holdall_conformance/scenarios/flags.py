@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import in_threads, lease_of
@@ -113,5 +115,5 @@ def raised_and_lowered_at_once(harness: Harness) -> None:
             else:
                 locks[number % 2].clear_flag(key)
 
-    assert in_threads([lambda number=number: work(number) for number in range(8)]) == [None] * 8
+    assert in_threads([partial(work, number) for number in range(8)]) == [None] * 8
     assert locks[0].flag(key) is locks[1].flag(key)

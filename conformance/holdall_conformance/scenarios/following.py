@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from holdall import InvalidArgument, NotFound, Truncated
 
+from holdall import InvalidArgument, NotFound, Store, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import values_of
@@ -91,7 +91,7 @@ def waits_for_an_absent_log(harness: Harness) -> None:
     for start in (0, 3):
         store, writer, scope = harness.open_store(), harness.store, harness.new_scope()
 
-        def write(scope: str = scope) -> None:
+        def write(writer: Store = writer, scope: str = scope) -> None:
             time.sleep(0.03)
             writer.append(scope, "k", ["a", "b"])
             time.sleep(0.01)
@@ -110,7 +110,7 @@ def waits_for_an_absent_log(harness: Harness) -> None:
 def timeout_counts_from_the_last_entry(harness: Harness) -> None:
     """The timeout counts from the last new entry, so that a slow writer keeps a follower for longer than it."""
     store, writer, scope = harness.open_store(), harness.store, harness.new_scope()
-    quiet = 0.4
+    quiet = 0.24
 
     def write() -> None:
         for number in range(4):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import holdall
 import pytest
-from holdall import ClosedHandle
 
+import holdall
+from holdall import ClosedHandle
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import in_threads, lease_of, value_of, values_of
@@ -148,7 +149,9 @@ def show_themselves(harness: Harness) -> None:
 def fit_the_protocols(harness: Harness) -> None:
     """The handles are instances of the protocols of the contract."""
     store, lock = harness.bare(harness.store), harness.bare(harness.lock)
-    store_protocol, lock_protocol = (holdall.AsyncStore, holdall.AsyncLock) if harness.asynchronous else (holdall.Store, holdall.Lock)
+    store_protocol, lock_protocol = (
+        (holdall.AsyncStore, holdall.AsyncLock) if harness.asynchronous else (holdall.Store, holdall.Lock)
+    )
     assert isinstance(store, store_protocol)
     assert isinstance(lock, lock_protocol)
 
@@ -171,7 +174,7 @@ def shared_by_threads(harness: Harness) -> None:
             assert store.scan(scope, key).items[0].value == [number, step]
         return values_of(store.read(scope, key))
 
-    results = in_threads([lambda number=number: work(number) for number in range(8)])
+    results = in_threads([partial(work, number) for number in range(8)])
     assert results == [list(range(12))] * 8
     assert value_of(store, scope, "shared") == 96
     assert store.tail(scope, "shared", 1)[0].position == 191
@@ -190,7 +193,7 @@ def opened_by_many_at_once(harness: Harness) -> None:
         store.put(scope, f"{number:02}", number)
         return store.append(scope, f"{number:02}", [number]).count
 
-    assert in_threads([lambda number=number: work(number) for number in range(16)]) == [1] * 16
+    assert in_threads([partial(work, number) for number in range(16)]) == [1] * 16
     assert [record.value for record in harness.store.scan(scope).items] == [n for n in range(16) if n % 4 != 3]
 
 

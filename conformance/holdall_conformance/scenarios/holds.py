@@ -9,9 +9,9 @@ import time
 from typing import Any
 
 import pytest
-from holdall import Fenced, Hold, InvalidArgument, LockTimeout
-from holdall.clock import boot_time
 
+from holdall import Fenced, Hold, InvalidArgument, Lock, LockTimeout
+from holdall.clock import boot_time
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import eventually, lease_of
@@ -46,14 +46,14 @@ def outlive_their_ttl(harness: Harness) -> None:
     lost: list[Any] = []
     with lock.hold(key, ttl=ttl, on_lost=lost.append) as hold:
         token, first = hold.lease.token, hold.lease.deadline
-        end = time.monotonic() + 3.2 * ttl
+        end = time.monotonic() + 2.6 * ttl
         while time.monotonic() < end:
             assert other.try_acquire(key) is None
             assert hold.lost is False
             assert hold.remaining > 0
             time.sleep(ttl / 10)
         assert hold.lease.token == token
-        assert hold.lease.deadline > first + 2 * ttl
+        assert hold.lease.deadline > first + 1.5 * ttl
     assert lost == []
     assert lock.held(key) is False
 
@@ -63,9 +63,9 @@ def busy_program_keeps_its_lease(harness: Harness) -> None:
     """A body that computes without a pause, or blocks the event loop, for more than a ttl keeps its lease."""
     lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness)
     with lock.hold(key, ttl=ttl) as hold:
-        harness.occupy(1.3 * ttl)
+        harness.occupy(1.1 * ttl)
         assert hold.lost is False
-        end = time.monotonic() + 1.3 * ttl
+        end = time.monotonic() + ttl
         while time.monotonic() < end:
             sum(range(2_000))
         assert hold.lost is False
@@ -81,7 +81,7 @@ def not_re_entrant(harness: Harness) -> None:
             pytest.fail("two holds of one key")
         assert caught.value.holder is not None
         assert caught.value.holder.token == hold.lease.token
-        time.sleep(1.5 * ttl)
+        time.sleep(1.2 * ttl)
         assert hold.lost is False
         assert lock.held(key) is True
 
@@ -92,38 +92,43 @@ def error_of_the_body_unchanged(harness: Harness) -> None:
     lock, key = harness.lock, harness.new_key()
     for lose in (False, True):
         mine = ArithmeticError("mine")
-        with pytest.raises(ArithmeticError) as caught, lock.hold(key) as hold:
-            if lose:
-                lock.release(hold.lease)
-            raise mine
+        with pytest.raises(ArithmeticError) as caught:
+            _fail_within(lock, key, mine, lose=lose)
         assert caught.value is mine
         assert caught.value.__context__ is None
         assert lock.held(key) is False
 
 
+def _fail_within(lock: Lock, key: str, error: Exception, *, lose: bool) -> None:
+    with lock.hold(key) as hold:
+        if lose:
+            lock.release(hold.lease)
+        raise error
+
+
 @scenario("holds.leaving-when-release-fails")
 def leaving_when_release_fails(harness: Harness) -> None:
     """Leaving the block never raises for a release that cannot work, and never masks the body's error."""
-    for error in (None, ArithmeticError("mine")):
-        lock, key = harness.open_lock(), harness.new_key()
-        with contextlib.ExitStack() as stack:
-            if error is not None:
-                stack.enter_context(pytest.raises(ArithmeticError))
-            stack.enter_context(lock.hold(key, ttl=_ttl(harness)))
-            _close(lock)
-            if error is not None:
-                raise error
+    lock, key = harness.open_lock(), harness.new_key()
+    with lock.hold(key, ttl=_ttl(harness)):
+        lock.close()
+    lock, mine = harness.open_lock(), ArithmeticError("mine")
+    with pytest.raises(ArithmeticError) as caught:
+        _close_and_fail(lock, harness.new_key(), mine)
+    assert caught.value is mine
 
 
-def _close(lock: Any) -> None:
-    lock.close()
+def _close_and_fail(lock: Lock, key: str, error: Exception) -> None:
+    with lock.hold(key):
+        lock.close()
+        raise error
 
 
 @scenario("holds.lost-to-another")
 def lost_to_another(harness: Harness) -> None:
     """A hold whose lease was taken away notices with its next renewal: lost once and for good, its writes refused."""
     store, lock, other, key = harness.store, harness.lock, harness.open_lock(), harness.new_key()
-    scope, ttl, lost = harness.new_scope(), _ttl(harness, 0.6), []
+    scope, ttl, lost = harness.new_scope(), _ttl(harness, 0.6), list[Any]()
     with lock.hold(key, ttl=ttl, heartbeat=ttl / 6, on_lost=lost.append) as hold:
         stale = hold.lease
         assert other.release(stale) is True
@@ -142,7 +147,7 @@ def lost_to_another(harness: Harness) -> None:
 
 @scenario("holds.lost-when-renewals-cannot-work")
 def lost_when_renewals_cannot_work(harness: Harness) -> None:
-    """When nothing renews any more a hold is lost at its deadline and not later, and the key can be had after the ttl."""
+    """When nothing renews any more a hold is lost at its deadline, and the key can be had after its ttl."""
     lock, key, ttl = harness.open_lock(), harness.new_key(), _ttl(harness)
     other = harness.open_lock()
     with lock.hold(key, ttl=ttl) as hold:
@@ -161,7 +166,7 @@ def lost_when_renewals_cannot_work(harness: Harness) -> None:
 @scenario("holds.on-lost-gets-the-hold")
 def on_lost_gets_the_hold(harness: Harness) -> None:
     """on_lost is called with the hold, in which `lost` is already true; an error in it harms nobody."""
-    lock, key, bystander, ttl = harness.lock, harness.new_key(), harness.new_key(), _ttl(harness, 0.4)
+    lock, key, bystander, ttl = harness.lock, harness.new_key(), harness.new_key(), _ttl(harness)
     seen: list[Any] = []
 
     def note(hold: Hold) -> None:
@@ -171,7 +176,7 @@ def on_lost_gets_the_hold(harness: Harness) -> None:
     with lock.hold(bystander, ttl=ttl) as other, lock.hold(key, ttl=ttl, heartbeat=ttl / 8, on_lost=note) as hold:
         lock.release(hold.lease)
         assert eventually(lambda: bool(seen), ttl + 2)
-        time.sleep(1.5 * ttl)
+        time.sleep(1.2 * ttl)
         assert other.lost is False
         assert lock.held(bystander) is True
     assert seen == [(True, key)]
@@ -180,7 +185,7 @@ def on_lost_gets_the_hold(harness: Harness) -> None:
 @scenario("holds.not-lost-by-leaving")
 def not_lost_by_leaving(harness: Harness) -> None:
     """on_lost is not called for a hold that ended as it should."""
-    lock, lost, ttl = harness.lock, [], _ttl(harness, 0.2)
+    lock, lost, ttl = harness.lock, list[Any](), _ttl(harness, 0.2)
     with lock.hold(harness.new_key(), ttl=ttl, on_lost=lost.append):
         pass
     time.sleep(1.2 * ttl)
@@ -195,14 +200,18 @@ def stop_flag_seen(harness: Harness) -> None:
     with lock.hold(key, ttl=ttl, stop_flag=flag) as hold, lock.hold(flag, ttl=ttl, stop_flag=key) as bystander:
         other.set_flag(harness.new_key())
         time.sleep(ttl / 2)
-        assert hold.stop_requested is False
+        assert not _stops(hold)
         other.set_flag(flag)
         assert eventually(lambda: hold.stop_requested, 3 + ttl)
         other.clear_flag(flag)
-        time.sleep(ttl)
-        assert hold.stop_requested is True
+        time.sleep(ttl / 2)
+        assert _stops(hold)
         assert hold.lost is False
-        assert bystander.stop_requested is False
+        assert not _stops(bystander)
+
+
+def _stops(hold: Hold) -> bool:
+    return hold.stop_requested
 
 
 @scenario("holds.stop-flag-raised-before")
@@ -242,7 +251,7 @@ def use_once_at_a_time(harness: Harness) -> None:
 @scenario("holds.many-at-once")
 def many_at_once(harness: Harness) -> None:
     """200 leases of one handle are all renewed in time, by a bounded number of threads."""
-    lock, ttl, lost = harness.lock, _ttl(harness, 3.0), []
+    lock, ttl, lost = harness.lock, _ttl(harness, 3.0), list[Any]()
     base, before = harness.new_key(), threading.active_count()
     with contextlib.ExitStack() as stack:
         holds: list[Hold] = []
@@ -265,12 +274,12 @@ def _is_later(hold: Hold, deadline: float) -> bool:
 
 @scenario("holds.share-the-store")
 def share_the_store(harness: Harness) -> None:
-    """A lock that shares a store's connection locks out other handles, renews, and leaves the store open when closed."""
+    """A lock that shares a store's connection excludes other handles, renews, and leaves the store open when closed."""
     store, key, ttl = harness.open_store(), harness.new_key(), _ttl(harness)
     lock = harness.share_lock(store)
     with lock.hold(key, ttl=ttl) as hold:
         assert harness.lock.try_acquire(key) is None
-        time.sleep(1.5 * ttl)
+        time.sleep(1.2 * ttl)
         assert hold.lost is False
         assert harness.lock.held(key) is True
     lock.close()

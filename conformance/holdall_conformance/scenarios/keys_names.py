@@ -6,18 +6,112 @@ import itertools
 from typing import Any
 
 import pytest
-from holdall import InvalidKey
 
+from holdall import InvalidKey
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import value_of, values_of
 
-_PATHS = ["a/b", "a//b", "/a/b", "a/b/", "a/./b", "a/../b", "../../x", "/abs", "C:\\x", "..", ".", "a", "/", "//", "~", "a\\b"]
-_FOLDED = ["Foo", "foo", "FOO", "foo ", " foo", "foo\t", "foo.", "strasse", "straße", "STRASSE", "ſ", "s", "K", "K", "k"]  # noqa: RUF001
-_FORMS = ["\u00e9", "e\u0301", "\u1e9b\u0323", "\u1e69", "\uac00", "\u1100\u1161", "ﬁ", "fi", "\u2126", "\u03a9", "İ", "i̇"]  # noqa: RUF001
-_ODD = ["\x00", "a\x00", "a\x00b", "\x00a", "a", "\x01", "\n", "\r\n", "\t", "'", '"', "`", "$", "%", "_", "*", "?", "[a]", "\\"]
-_ODD += ["\x00\x01", "\x00\xff", "\xff", "%00", "%2F", "a%2Fb", "\\u0000", "😀", "😀" * 16, "👩\u200d🚀", "\u202e", "\ufeff", "\x7f"]
-_ODD += ["null", "None", "0", "true", "index", "CON", "nul.txt", "__proto__", "_id", "data.json", "x.tmp", ".hidden", "-r"]
+_PATHS = [
+    "a/b",
+    "a//b",
+    "/a/b",
+    "a/b/",
+    "a/./b",
+    "a/../b",
+    "../../x",
+    "/abs",
+    "C:\\x",
+    "..",
+    ".",
+    "a",
+    "/",
+    "//",
+    "~",
+    "a\\b",
+]
+_FOLDED = [
+    "Foo",
+    "foo",
+    "FOO",
+    "foo ",
+    " foo",
+    "foo\t",
+    "foo.",
+    "strasse",
+    "straße",
+    "STRASSE",
+    "ſ",
+    "s",
+    "K",
+    "K",
+    "k",
+]
+_FORMS = [
+    "\u00e9",
+    "e\u0301",
+    "\u1e9b\u0323",
+    "\u1e69",
+    "\uac00",
+    "\u1100\u1161",
+    "ﬁ",
+    "fi",
+    "\u2126",
+    "\u03a9",
+    "İ",
+    "i̇",
+]
+_ODD = [
+    "\x00",
+    "a\x00",
+    "a\x00b",
+    "\x00a",
+    "a",
+    "\x01",
+    "\n",
+    "\r\n",
+    "\t",
+    "'",
+    '"',
+    "`",
+    "$",
+    "%",
+    "_",
+    "*",
+    "?",
+    "[a]",
+    "\\",
+]
+_ODD += [
+    "\x00\x01",
+    "\x00\xff",
+    "\xff",
+    "%00",
+    "%2F",
+    "a%2Fb",
+    "\\u0000",
+    "😀",
+    "😀" * 16,
+    "👩\u200d🚀",
+    "\u202e",
+    "\ufeff",
+    "\x7f",
+]
+_ODD += [
+    "null",
+    "None",
+    "0",
+    "true",
+    "index",
+    "CON",
+    "nul.txt",
+    "__proto__",
+    "_id",
+    "data.json",
+    "x.tmp",
+    ".hidden",
+    "-r",
+]
 
 
 def _distinct_everywhere(harness: Harness, names: list[str]) -> None:
@@ -103,7 +197,11 @@ def scope_and_key_not_joined(harness: Harness) -> None:
     pairs = []
     for separator in separators:
         pairs += [(f"{base}{separator}a", f"b{separator}c"), (f"{base}{separator}a{separator}b", "c")]
-        pairs += [(base, f"a{separator}b{separator}c"), (f"{base}{separator}", f"{separator}a"), (base, f"{separator * 2}a")]
+        pairs += [
+            (base, f"a{separator}b{separator}c"),
+            (f"{base}{separator}", f"{separator}a"),
+            (base, f"{separator * 2}a"),
+        ]
     pairs = list(dict.fromkeys((scope, key) for scope, key in pairs if key))
     for index, (scope, key) in enumerate(pairs):
         store.put(scope, key, index)

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from holdall import Page
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 
-_SPECIAL = ["%", "_", "*", "?", ".", "[", "]", "^", "$", "\\", "+", "(", ")", "{", "|", "/", "//", "'", '"', "#", "~", "\x00"]
+_SPECIAL = [
+    "%",
+    "_",
+    "*",
+    "?",
+    ".",
+    "[",
+    "]",
+    "^",
+    "$",
+    "\\",
+    "+",
+    "(",
+    ")",
+    "{",
+    "|",
+    "/",
+    "//",
+    "'",
+    '"',
+    "#",
+    "~",
+    "\x00",
+]
 
 
 def _listings_agree(harness: Harness, names: list[str], prefixes: list[str]) -> None:
     """List by each prefix as records, logs and scopes, and compare with str.startswith."""
     store, scope, key = harness.store, harness.new_scope(), harness.new_key()
     names = sorted(set(names))
-    store.put_many(scope, {name: 0 for name in names})
+    store.put_many(scope, dict.fromkeys(names, 0))
     for name in names:
         store.append(scope, name, [0])
         store.put(scope + name, key, 0)
@@ -30,14 +54,29 @@ def _listings_agree(harness: Harness, names: list[str], prefixes: list[str]) -> 
         assert logs == full, f"log_scopes by {prefix!r}"
 
 
-def _scopes(harness: Harness, prefix: str) -> list[object]:
+def _scopes(harness: Harness, prefix: str) -> list[Page[str]]:
     return [harness.store.scopes(prefix), harness.store.log_scopes(prefix)]
 
 
 @scenario("keys.prefix-wildcards-literal")
 def prefix_wildcards_literal(harness: Harness) -> None:
     """Characters that mean something to LIKE, GLOB, a regex or a path mean nothing in a prefix."""
-    names = ["john-doe", "john_doe", "johnXdoe", "john", "a%", "a%b", "ab", "a\\b", "a\\%", "a*", "a[0]", "a.b", "aXb", "a?b"]
+    names = [
+        "john-doe",
+        "john_doe",
+        "johnXdoe",
+        "john",
+        "a%",
+        "a%b",
+        "ab",
+        "a\\b",
+        "a\\%",
+        "a*",
+        "a[0]",
+        "a.b",
+        "aXb",
+        "a?b",
+    ]
     prefixes = ["john_", "john", "a%", "a\\", "a*", "a[", "a.", "a?", "a", "%", "_", "", "j%", "a\\%", "A", "JOHN"]
     _listings_agree(harness, names, prefixes)
 
@@ -45,7 +84,12 @@ def prefix_wildcards_literal(harness: Harness) -> None:
 @scenario("keys.prefix-each-special-character")
 def prefix_each_special_character(harness: Harness) -> None:
     """Each special character at the start, in the middle and at the end of a prefix is itself."""
-    names = [name for mark in _SPECIAL for name in (mark, f"a{mark}", f"a{mark}b", f"{mark}a")] + ["a", "ab", "aXb", "b"]
+    names = [name for mark in _SPECIAL for name in (mark, f"a{mark}", f"a{mark}b", f"{mark}a")] + [
+        "a",
+        "ab",
+        "aXb",
+        "b",
+    ]
     prefixes = [prefix for mark in _SPECIAL for prefix in (mark, f"a{mark}", f"a{mark}b")]
     _listings_agree(harness, names, prefixes)
 
@@ -53,7 +97,19 @@ def prefix_each_special_character(harness: Harness) -> None:
 @scenario("keys.prefix-at-the-edges-of-unicode")
 def prefix_at_the_edges_of_unicode(harness: Harness) -> None:
     """Prefixes that end in the last code point of a plane, before the surrogates or of all find what they should."""
-    edges = ["\x7f", "\x80", "\xff", "\u0100", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"]
+    edges = [
+        "\x7f",
+        "\x80",
+        "\xff",
+        "\u0100",
+        "\u07ff",
+        "\u0800",
+        "\ud7ff",
+        "\ue000",
+        "\uffff",
+        "\U00010000",
+        "\U0010ffff",
+    ]
     names = [name for edge in edges for name in (edge, f"{edge}a", f"a{edge}", f"a{edge}b", f"{edge}{edge}")]
     prefixes = [prefix for edge in edges for prefix in (edge, f"a{edge}", f"{edge}{edge}")]
     _listings_agree(harness, [*names, "a", "b", "a\U0010ffff\U0010ffffz"], [*prefixes, "a\U0010ffff\U0010ffff", "a"])

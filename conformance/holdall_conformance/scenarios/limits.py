@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from holdall import Append, HoldallError, Put, TooLarge
 
+from holdall import Append, HoldallError, Put, TooLarge
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import text_of, value_of, values_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from holdall import Appended, Head, InvalidArgument, Truncated
 
+from holdall import Appended, Head, InvalidArgument, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, values_of
@@ -31,7 +31,7 @@ def positions_without_gaps(harness: Harness) -> None:
 
 @scenario("logs.types-of-results")
 def types_of_results(harness: Harness) -> None:
-    """append returns an Appended with a Head of plain ints and an opaque incarnation, which stays while the log lives."""
+    """Append returns an Appended with a Head of plain ints and an incarnation that stays while the log lives."""
     store, scope = harness.store, harness.new_scope()
     first = store.append(scope, "k", ["a"])
     second = store.append(scope, "k", ["b"])
@@ -49,7 +49,12 @@ def types_of_results(harness: Harness) -> None:
 def absent_is_empty(harness: Harness) -> None:
     """A log that does not exist reads as empty with head None, and has no head."""
     store, scope = harness.store, harness.new_scope()
-    for entries in (store.read(scope, "k"), store.read(scope, "k", 5), store.tail(scope, "k", 5), store.read(scope, "k", 0, 3)):
+    for entries in (
+        store.read(scope, "k"),
+        store.read(scope, "k", 5),
+        store.tail(scope, "k", 5),
+        store.read(scope, "k", 0, 3),
+    ):
         assert list(entries) == []
         assert len(entries) == 0
         assert entries.head is None
@@ -61,7 +66,7 @@ def absent_is_empty(harness: Harness) -> None:
 
 @scenario("logs.read-from-anywhere")
 def read_from_anywhere(harness: Harness) -> None:
-    """read gives exactly the entries from a start on, as many as the limit, whatever batches they came in."""
+    """Read gives exactly the entries from a start on, as many as the limit, whatever batches they came in."""
     store, scope = harness.store, harness.new_scope()
     sizes = (1, 5, 2, 9, 1, 1, 4)
     for size in sizes:
@@ -81,7 +86,7 @@ def read_from_anywhere(harness: Harness) -> None:
 
 @scenario("logs.tail-in-order")
 def tail_in_order(harness: Harness) -> None:
-    """tail gives the last entries in order with their positions, all of them where it asks for more, none for 0."""
+    """Tail gives the last entries in order with their positions, all of them where it asks for more, none for 0."""
     store, scope = harness.store, harness.new_scope()
     for size in (1, 5, 2, 9, 1):
         store.append(scope, "k", ["x"] * size)
@@ -129,7 +134,8 @@ def numbers_refused(harness: Harness) -> None:
 def empty_batch_refused(harness: Harness) -> None:
     """An empty batch is a ValueError and begins no log."""
     store, scope = harness.store, harness.new_scope()
-    for empty in ([], (), iter([])):
+    empties: list[Any] = [[], (), iter([])]
+    for empty in empties:
         with pytest.raises(InvalidArgument) as caught:
             store.append(scope, "k", empty, batch_id="b")
         assert isinstance(caught.value, ValueError)
@@ -178,7 +184,21 @@ def entries_are_a_sequence(harness: Harness) -> None:
 def any_json_is_an_entry(harness: Harness) -> None:
     """Entries may be null, empty, multi-line texts or large; none is mistaken for the end or for several."""
     store, scope = harness.store, harness.new_scope()
-    entries = [None, "", [], {}, 0, False, "\n", "a\nb\r\nc", "\u2028", "[1]\n[2]", 2**70, ["\n", {"\n": "\n"}], "x" * 100_000]
+    entries: list[Any] = [
+        None,
+        "",
+        [],
+        {},
+        0,
+        False,
+        "\n",
+        "a\nb\r\nc",
+        "\u2028",
+        "[1]\n[2]",
+        2**70,
+        ["\n", {"\n": "\n"}],
+        "x" * 100_000,
+    ]
     store.append(scope, "k", entries)
     for entry in entries:
         store.append(scope, "k", [entry])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from holdall import Store, Truncated
 
+from holdall import Store, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, values_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from holdall import ABSENT, AlreadyExists, Appended, Conflict, Head, NotFound, Truncated
 
+from holdall import ABSENT, AlreadyExists, Appended, Conflict, Head, NotFound, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, values_of
@@ -12,7 +12,7 @@ from holdall_conformance.scenarios.support import head_of, values_of
 
 @scenario("logs.truncate-forgets-below")
 def truncate_forgets_below(harness: Harness) -> None:
-    """truncate forgets what lies below a position, at any place of any batch; positions and length go on."""
+    """Truncate forgets what lies below a position, at any place of any batch; positions and length go on."""
     store, scope = harness.store, harness.new_scope()
     for size in (1, 5, 2, 9, 1):
         length = store.head(scope, "k")
@@ -95,7 +95,7 @@ def truncated_to_nothing_exists(harness: Harness) -> None:
 
 @scenario("logs.drop-deletes")
 def drop_deletes(harness: Harness) -> None:
-    """drop returns True once, and the log is gone for every reader; a new one begins at 0."""
+    """Drop returns True once, and the log is gone for every reader; a new one begins at 0."""
     store, scope = harness.store, harness.new_scope()
     store.append(scope, "k", list(range(100)))
     assert store.drop(scope, "k") is True
@@ -160,7 +160,7 @@ def restore_at_zero(harness: Harness) -> None:
 
 @scenario("logs.restore-of-an-existing-log-refused")
 def restore_of_an_existing_log_refused(harness: Harness) -> None:
-    """restore_log refuses a log that exists, also one truncated to nothing, and changes nothing; after drop it works."""
+    """restore_log refuses a log that exists, also one truncated to nothing, and changes nothing."""
     store, scope = harness.store, harness.new_scope()
     store.append(scope, "full", [1, 2])
     store.append(scope, "empty", [1])
@@ -190,7 +190,7 @@ def restore_far_away(harness: Harness) -> None:
 
 @scenario("logs.iterating-notices-truncate-and-drop")
 def iterating_notices_truncate_and_drop(harness: Harness) -> None:
-    """iter_entries raises Truncated or NotFound when what it has still to read is truncated or dropped; it skips nothing."""
+    """iter_entries raises Truncated or NotFound when what it has yet to read is gone; it skips nothing."""
     store, scope = harness.store, harness.new_scope()
     for key, error in (("truncated", Truncated), ("dropped", NotFound), ("regrown", NotFound)):
         store.append(scope, key, list(range(3_000)))

@@ -5,14 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from holdall import InvalidArgument, Page
 
+from holdall import InvalidArgument, Page
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import all_items
 
-_EDGES = ["\x00", "\x01", "\x1f", " ", "!", "/", "0", "A", "Z", "_", "a", "z", "~", "\x7f", "\x80", "\xa0", "\xff", "\u0100"]
-_EDGES += ["\u07ff", "\u0800", "\u2028", "\ud7ff", "\ue000", "\ufffd", "\uffff", "\U00010000", "\U0001f600", "\U0010ffff"]
+_EDGES = [
+    "\x00",
+    "\x01",
+    "\x1f",
+    " ",
+    "!",
+    "/",
+    "0",
+    "A",
+    "Z",
+    "_",
+    "a",
+    "z",
+    "~",
+    "\x7f",
+    "\x80",
+    "\xa0",
+    "\xff",
+    "\u0100",
+]
+_EDGES += [
+    "\u07ff",
+    "\u0800",
+    "\u2028",
+    "\ud7ff",
+    "\ue000",
+    "\ufffd",
+    "\uffff",
+    "\U00010000",
+    "\U0001f600",
+    "\U0010ffff",
+]
 
 
 @scenario("paging.many-keys")
@@ -23,9 +53,9 @@ def many_keys(harness: Harness) -> None:
     store.put_many(scope, {key: key for key in keys})
     keys.sort()
     for limit in (7, 999, 1000, 1001, 2499, 2500, 2501, 50_000):
-        assert list(all_items(lambda after, limit=limit: store.keys(scope, after=after, limit=limit))) == keys, limit
+        assert list(all_items(store.keys, scope, limit=limit)) == keys, limit
     for limit in (100, 2500, 50_000):
-        found = all_items(lambda after, limit=limit: store.scan(scope, after=after, limit=limit))
+        found = all_items(store.scan, scope, limit=limit)
         assert [(record.key, record.value) for record in found] == list(zip(keys, keys, strict=True)), limit
     assert list(store.iter_keys(scope)) == keys
     assert [record.key for record in store.iter_records(scope)] == keys
@@ -73,16 +103,16 @@ def code_point_order(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     names = [name for edge in _EDGES for name in (edge, f"a{edge}", f"{edge}a", f"\U0010ffff{edge}", edge * 2)]
     names = list(dict.fromkeys(names))
-    store.put_many(scope, {name: 0 for name in names})
+    store.put_many(scope, dict.fromkeys(names, 0))
     for name in names:
         store.append(scope, name, [0])
         store.put(scope + name, "k", 0)
     for limit in (1, 7, 1000):
-        assert list(all_items(lambda after, limit=limit: store.keys(scope, after=after, limit=limit))) == sorted(names)
-        assert list(all_items(lambda after, limit=limit: store.logs(scope, after=after, limit=limit))) == sorted(names)
-        found = list(all_items(lambda after, limit=limit: store.scopes(scope, after=after, limit=limit)))
+        assert list(all_items(store.keys, scope, limit=limit)) == sorted(names)
+        assert list(all_items(store.logs, scope, limit=limit)) == sorted(names)
+        found = list(all_items(store.scopes, scope, limit=limit))
         assert found == [scope, *(scope + name for name in sorted(names))]
-    scanned = all_items(lambda after: store.scan(scope, after=after, limit=7))
+    scanned = all_items(store.scan, scope, limit=7)
     assert [record.key for record in scanned] == sorted(names)
 
 
@@ -91,7 +121,7 @@ def shorter_before_longer(harness: Harness) -> None:
     """A key comes before every key that it begins."""
     store, scope = harness.store, harness.new_scope()
     names = ["a", "a\x00", "a\x00\x00", "a\x01", "aa", "a" * 100, "b", "a/", "a/b", "a-b", "a.b"]
-    store.put_many(scope, {name: 0 for name in names})
+    store.put_many(scope, dict.fromkeys(names, 0))
     assert list(store.keys(scope).items) == sorted(names)
     assert list(store.keys(scope, after="a").items) == sorted(names)[1:]
 
@@ -101,7 +131,7 @@ def any_cursor(harness: Harness) -> None:
     """Any text is a cursor: what lies strictly behind it is listed, whether or not it is a key."""
     store, scope = harness.store, harness.new_scope()
     names = sorted({edge * count for edge in _EDGES for count in (1, 2)})
-    store.put_many(scope, {name: 0 for name in names})
+    store.put_many(scope, dict.fromkeys(names, 0))
     for cursor in [*_EDGES, "", "b", "zz", "\ud7ff\U0010ffff", "\ue000\x00", "\U0010ffff" * 3]:
         expected = [name for name in names if name > cursor]
         assert list(store.keys(scope, after=cursor).items) == expected, f"behind {cursor!r}"
@@ -115,7 +145,7 @@ def deleted_cursor(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     keys = [f"{number:03}" for number in range(50)]
     store.put_many(scope, dict.fromkeys(keys, 0))
-    after, seen = None, []
+    after, seen = None, list[str]()
     while True:
         page = store.keys(scope, after=after, limit=7)
         seen += page.items
@@ -133,7 +163,7 @@ def changes_while_listing(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     kept = [f"{number:03}-kept" for number in range(40)]
     store.put_many(scope, dict.fromkeys([*kept, *(f"{number:03}-doomed" for number in range(40))], 0))
-    after, seen, step = None, [], 0
+    after, seen, step = None, list[str](), 0
     while True:
         page = store.scan(scope, after=after, limit=9)
         seen += [record.key for record in page.items]
@@ -183,7 +213,7 @@ def large_values(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     for number in range(12):
         store.put(scope, f"{number:02}", "x" * 900_000 + str(number))
-    found = all_items(lambda after: store.scan(scope, after=after, limit=1000))
+    found = all_items(store.scan, scope, limit=1000)
     assert [(record.key, record.value[900_000:]) for record in found] == [(f"{n:02}", str(n)) for n in range(12)]
     assert len(list(store.iter_records(scope))) == 12
 

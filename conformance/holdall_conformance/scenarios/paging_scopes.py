@@ -8,16 +8,16 @@ from holdall_conformance.scenarios.support import all_items
 
 
 def _record_scopes(harness: Harness, prefix: str, limit: int = 1000) -> list[str]:
-    return list(all_items(lambda after: harness.store.scopes(prefix, after=after, limit=limit)))
+    return list(all_items(harness.store.scopes, prefix, limit=limit))
 
 
 def _log_scopes(harness: Harness, prefix: str, limit: int = 1000) -> list[str]:
-    return list(all_items(lambda after: harness.store.log_scopes(prefix, after=after, limit=limit)))
+    return list(all_items(harness.store.log_scopes, prefix, limit=limit))
 
 
 @scenario("paging.scopes-once-each")
 def scopes_once_each(harness: Harness) -> None:
-    """scopes lists each scope once however many records it holds, in order, with limits of all sizes."""
+    """Scopes lists each scope once however many records it holds, in order, with limits of all sizes."""
     store, base = harness.store, harness.new_scope()
     names = [f"{base}{number:03}" for number in range(60)]
     for number, name in enumerate(names):
@@ -118,8 +118,8 @@ def marks_hide_nothing(harness: Harness) -> None:
         store.put(scope, key, 1)
         store.append(scope, key, [1])
     for limit in (1, 2, 50, 1000):
-        assert list(all_items(lambda after, limit=limit: store.keys(scope, after=after, limit=limit))) == ["a", "m050x", "z"]
-        assert list(all_items(lambda after, limit=limit: store.logs(scope, after=after, limit=limit))) == ["a", "m050x", "z"]
+        assert list(all_items(store.keys, scope, limit=limit)) == ["a", "m050x", "z"]
+        assert list(all_items(store.logs, scope, limit=limit)) == ["a", "m050x", "z"]
     assert list(store.iter_keys(scope)) == ["a", "m050x", "z"]
 
 
@@ -141,7 +141,7 @@ def scopes_behind_bare_marks(harness: Harness) -> None:
 
 @scenario("paging.logs-listed")
 def logs_listed(harness: Harness) -> None:
-    """logs lists keys of logs in order, truncated ones too, without dropped ones."""
+    """Logs lists keys of logs in order, truncated ones too, without dropped ones."""
     store, scope = harness.store, harness.new_scope()
     for number in range(30):
         store.append(scope, f"{number:02}", [number])
@@ -150,6 +150,6 @@ def logs_listed(harness: Harness) -> None:
     store.restore_log(scope, "restored", 5, [])
     expected = [f"{number:02}" for number in range(30) if number != 4] + ["restored"]
     for limit in (1, 7, 30, 1000):
-        assert list(all_items(lambda after, limit=limit: store.logs(scope, after=after, limit=limit))) == expected
+        assert list(all_items(store.logs, scope, limit=limit)) == expected
     assert list(store.logs(scope, "1").items) == [f"1{number}" for number in range(10)]
     assert list(store.logs(scope, "1", after="15").items) == ["16", "17", "18", "19"]

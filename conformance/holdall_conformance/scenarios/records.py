@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from holdall import ABSENT, Conflict, InvalidArgument, Record
 
+from holdall import ABSENT, Conflict, InvalidArgument, Record
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import record_of, value_of
@@ -59,7 +59,7 @@ def null_is_not_absent(harness: Harness) -> None:
 
 @scenario("records.delete-tells-whether-it-existed")
 def delete_tells_whether_it_existed(harness: Harness) -> None:
-    """delete returns True once and False afterwards, and what was deleted is absent everywhere."""
+    """Delete returns True once and False afterwards, and what was deleted is absent everywhere."""
     store, scope = harness.store, harness.new_scope()
     store.put(scope, "k", 1)
     assert store.delete(scope, "k") is True
@@ -114,7 +114,7 @@ def put_many_gives_versions(harness: Harness) -> None:
 
 @scenario("records.update-makes-and-changes")
 def update_makes_and_changes(harness: Harness) -> None:
-    """update gives the function the value or None, writes what it returns, and returns the record."""
+    """Update gives the function the value or None, writes what it returns, and returns the record."""
     store, scope = harness.store, harness.new_scope()
     seen: list[Any] = []
 
@@ -227,7 +227,7 @@ def handles_agree_at_once(harness: Harness) -> None:
 
 @scenario("records.ping-and-describe")
 def ping_and_describe(harness: Harness) -> None:
-    """ping returns the seconds it took, and describe texts for people."""
+    """Ping returns the seconds it took, and describe texts for people."""
     seconds, words = harness.store.ping(), harness.store.describe()
     assert type(seconds) is float
     assert seconds >= 0
@@ -237,7 +237,7 @@ def ping_and_describe(harness: Harness) -> None:
 
 @scenario("records.sweep-spares-the-living")
 def sweep_spares_the_living(harness: Harness) -> None:
-    """sweep removes no live record, log, remembered batch, lease or flag."""
+    """Sweep removes no live record, log, remembered batch, lease or flag."""
     store, lock, scope, key = harness.store, harness.lock, harness.new_scope(), harness.new_key()
     version = store.put(scope, "k", 1)
     store.put(scope, "ttl", 1, ttl=60)

@@ -73,11 +73,11 @@ def identical(left: Any, right: Any) -> bool:
     return repr(left) == repr(right) if isinstance(left, float) else bool(left == right)
 
 
-def all_items(page: Callable[[str | None], Page[Any]]) -> Iterator[Any]:
-    """Iterate over the items of all pages; `page` takes the cursor and returns one."""
-    after = None
+def all_items(listing: Callable[..., Page[Any]], *arguments: str, limit: int) -> Iterator[Any]:
+    """Iterate over the items of all pages of a listing, page by page."""
+    after: str | None = None
     while True:
-        found = page(after)
+        found = listing(*arguments, after=after, limit=limit)
         yield from found.items
         assert found.next is None or after is None or found.next > after, "the cursor does not advance"
         after = found.next

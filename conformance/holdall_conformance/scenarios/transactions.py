@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from holdall import ABSENT, Conflict, Fenced, InvalidArgument, InvalidValue, Transaction, Unsupported
 
+from holdall import ABSENT, Conflict, Fenced, InvalidArgument, InvalidValue, Transaction, Unsupported
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import head_of, record_of, value_of, values_of
@@ -39,7 +39,7 @@ def one_record(harness: Harness) -> None:
 @scenario("transactions.one-log")
 def one_log(harness: Harness) -> None:
     """A transaction on one log works everywhere: the head that it read is what its append expects."""
-    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), []
+    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), list[Any]()
 
     def add(tx: Transaction) -> None:
         head = tx.head(scope, "k")
@@ -126,7 +126,7 @@ def rereads_after_a_rival(harness: Harness) -> None:
 @scenario("transactions.unread-may-change", "atomic_commit")
 def unread_may_change(harness: Harness) -> None:
     """What a transaction did not read does not make it run again."""
-    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), []
+    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), list[Any]()
     store.put(scope, "read", 1)
 
     def blind(tx: Transaction) -> None:
@@ -164,7 +164,7 @@ def gives_up_after_attempts(harness: Harness) -> None:
 
 @scenario("transactions.arguments-refused")
 def arguments_refused(harness: Harness) -> None:
-    """attempts below 1 and what is no function are ValueErrors, before anything runs."""
+    """Attempts below 1 and what is no function are ValueErrors, before anything runs."""
     store = harness.store
     wrong: list[Any] = [0, -1, True, 1.5, None, "3"]
     for attempts in wrong:
@@ -217,7 +217,7 @@ def reads_its_own_writes(harness: Harness) -> None:
 @scenario("transactions.reads-are-repeatable", "atomic_commit")
 def reads_are_repeatable(harness: Harness) -> None:
     """A record or head that was read twice in one run is the same both times, whatever a rival does between."""
-    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), []
+    store, rival, scope, runs = harness.store, harness.open_store(), harness.new_scope(), list[Any]()
     store.put(scope, "k", 0)
 
     def run(tx: Transaction) -> None:
@@ -281,7 +281,7 @@ def values_refused(harness: Harness) -> None:
 @scenario("transactions.fenced")
 def fenced(harness: Harness) -> None:
     """A stale fence in a transaction is refused and not tried again; a good one raises the mark."""
-    store, scope, runs = harness.store, harness.new_scope(), []
+    store, scope, runs = harness.store, harness.new_scope(), list[Any]()
     store.put(scope, "k", 1, fence=5)
 
     def write(tx: Transaction) -> None:

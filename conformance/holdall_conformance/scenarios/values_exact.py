@@ -55,7 +55,9 @@ def ints_exact(harness: Harness) -> None:
 @scenario("values.ints-exact-inside")
 def ints_exact_inside(harness: Harness) -> None:
     """Big ints come back exactly beside floats, texts and small ints in one value."""
-    _comes_back(harness, [{"big": 2**64, "small": 1, "float": 1.5, "text": "18446744073709551616", "list": [-(2**63) - 1]}])
+    _comes_back(
+        harness, [{"big": 2**64, "small": 1, "float": 1.5, "text": "18446744073709551616", "list": [-(2**63) - 1]}]
+    )
 
 
 @scenario("values.floats-exact")
@@ -79,7 +81,24 @@ def texts_exact(harness: Harness) -> None:
 def field_names_opaque(harness: Harness) -> None:
     """Odd field names are data, not operators, paths, ids or columns of the backend."""
     names = ["a.b", "$set", "$ref", "$$ROOT", "__proto__", "_id", "", "version", "ttl", "expires", "key", "scope", "S"]
-    names += ["N", "M", "L", "NULL", "payload", "mark", "\x00", "a\x00b", "e\u0301", "\u00e9", " ", "a b", '"', "\\", "😀", "0"]
+    names += [
+        "N",
+        "M",
+        "L",
+        "NULL",
+        "payload",
+        "mark",
+        "\x00",
+        "a\x00b",
+        "e\u0301",
+        "\u00e9",
+        " ",
+        "a b",
+        '"',
+        "\\",
+        "😀",
+        "0",
+    ]
     values: list[Any] = [{name: number} for number, name in enumerate(names)]
     _comes_back(harness, [*values, {name: {name: [name]} for name in names}, {"S": "text"}, {"N": "1"}, {"$date": 0}])
 
@@ -88,7 +107,9 @@ def field_names_opaque(harness: Harness) -> None:
 def order_of_fields_kept(harness: Harness) -> None:
     """The fields of an object keep the order in which they were given."""
     backwards = {f"{number:03}": number for number in reversed(range(100))}
-    _comes_back(harness, [backwards, {"b": 1, "a": {"z": 1, "y": 2, "aa": 3}}, {"longer": 1, "x": 2}, [{"b": 0, "a": 0}]])
+    _comes_back(
+        harness, [backwards, {"b": 1, "a": {"z": 1, "y": 2, "aa": 3}}, {"longer": 1, "x": 2}, [{"b": 0, "a": 0}]]
+    )
 
 
 @scenario("values.tuples-and-subclasses-plain")

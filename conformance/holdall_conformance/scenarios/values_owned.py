@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from holdall import Append, Put
-
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import value_of, values_of

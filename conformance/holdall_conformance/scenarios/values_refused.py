@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import enum
 import math
@@ -10,8 +10,8 @@ import uuid
 from typing import Any
 
 import pytest
-from holdall import Append, InvalidValue, Put
 
+from holdall import Append, InvalidValue, Put
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import value_of
@@ -52,8 +52,8 @@ def _kinds() -> dict[str, Any]:
         "surrogate pair": "\ud83d\ude00",
         "bytes": b"x",
         "bytearray": bytearray(b"x"),
-        "datetime": datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC),
-        "date": datetime.date(2024, 1, 1),
+        "datetime": dt.datetime(2024, 1, 1, tzinfo=dt.UTC),
+        "date": dt.date(2024, 1, 1),
         "uuid": uuid.UUID(int=1),
         "decimal": decimal.Decimal("1.5"),
         "complex": 1j,
@@ -123,7 +123,7 @@ def refused_names_the_path(harness: Harness) -> None:
     cases: list[tuple[Any, str]] = [
         (math.nan, "$"),
         ([0, [1, math.inf]], "$[1][1]"),
-        ({"messages": [{}, {"at": datetime.datetime.now(datetime.UTC)}]}, "$.messages[1].at"),
+        ({"messages": [{}, {"at": dt.datetime.now(dt.UTC)}]}, "$.messages[1].at"),
         ({"a": {"b": b""}}, "$.a.b"),
         ((1, {"x": (2, uuid.UUID(int=1))}), "$[1].x[1]"),
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from holdall import ABSENT, ANY, Conflict, Head, InvalidArgument
 
+from holdall import ABSENT, ANY, Conflict, Head, InvalidArgument
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import record_of, value_of
@@ -120,7 +120,7 @@ def any_checks_nothing(harness: Harness) -> None:
 
 @scenario("versions.other-spellings-refused")
 def other_spellings_refused(harness: Harness) -> None:
-    """None, "", bools, numbers, bytes and a head are no expectation about a record: a ValueError, never "do not check"."""
+    """None, "", bools, numbers, bytes and a head are no expectation of a record: a ValueError, not "do not check"."""
     store, scope = harness.store, harness.new_scope()
     version = store.put(scope, "k", 1)
     wrong: list[Any] = [None, "", True, False, 0, 1, b"x", version.encode(), [version], Head(0, 1, "x"), 1.0]
@@ -137,7 +137,7 @@ def other_spellings_refused(harness: Harness) -> None:
 
 @scenario("versions.touch-keeps-the-version")
 def touch_keeps_the_version(harness: Harness) -> None:
-    """touch changes neither value nor version, so that an expectation from before it still holds."""
+    """Touch changes neither value nor version, so that an expectation from before it still holds."""
     store, scope = harness.store, harness.new_scope()
     version = store.put(scope, "k", 1)
     assert store.touch(scope, "k", 600) is True

@@ -13,7 +13,7 @@ from holdall.derived.log_state import LogState, decode_chunk, decode_remembered,
 from holdall.derived.logs import DerivedLogs
 from holdall.derived.records import DerivedRecords
 from holdall.errors import Unsupported
-from holdall.rules import check_head, check_version
+from holdall.rules import check_head, check_version, concerning
 from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, Mismatch, PutRequest, WriteRequest
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class DerivedStore(DerivedRecords, DerivedLogs):
         if len(requests) != 1:
             message = "the primitives of this backend change one key at a time"
             raise Unsupported(message)
-        return [await self._commit_one(requests[0])]
+        with concerning(requests[0]):
+            return [await self._commit_one(requests[0])]
 
     async def _commit_one(self, request: WriteRequest) -> Any:
         match request:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import logging
 import os
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from holdall.clock import boot_time
 from holdall.derived import derive
@@ -20,6 +21,7 @@ from holdall.operation import Operation
 from holdall.plugins import observers
 from holdall.spi import Adapter, Connection, Target
 from holdall.url import Url
+from holdall.values import Lease
 
 _log = logging.getLogger("holdall")
 
@@ -231,12 +233,40 @@ class Handle(Generic[AnyLink]):
         raise TypeError(message)
 
 
+class Locating:
+    """Notes on an error of holdall that leaves its block where it happened."""
+
+    __slots__ = ("_adapter", "_key", "_operation", "_scope")
+
+    def __init__(self, adapter: str, operation: str, scope: Any = None, key: Any = None) -> None:
+        self._adapter = adapter
+        self._operation = operation
+        self._scope = scope if isinstance(scope, str) else None
+        self._key = key if isinstance(key, str) else None
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Note the place on the error."""
+        if isinstance(error, HoldallError):
+            error.located(self._adapter, self._operation, self._scope, self._key)
+
+    async def each(self, iterator: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Iterate, noting the place on what the iterator raises."""
+        async with contextlib.aclosing(cast("AsyncGenerator[Any, None]", iterator)) as closing:
+            with self:
+                async for item in closing:
+                    yield item
+
+
 class Place:
-    """Finds the scope and key among the arguments of an operation, for errors and observers."""
+    """Finds the scope and key among the arguments of an operation, for errors and observers; a lease names its key."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         names = list(inspect.signature(function).parameters)[1:]
-        self._positions = [(names.index(name), name) if name in names else None for name in ("scope", "key")]
+        wanted = ("scope", "lease" if "lease" in names else "key")
+        self._positions = [(names.index(name), name) if name in names else None for name in wanted]
 
     def find(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[str | None, str | None]:
         """Return the scope and the key, None for what is not there or no str."""
@@ -256,4 +286,6 @@ def _argument(position: tuple[int, str] | None, arguments: tuple[Any, ...], name
         return None
     index, name = position
     value = arguments[index] if index < len(arguments) else named.get(name)
+    if isinstance(value, Lease):
+        return value.key
     return value if isinstance(value, str) else None

@@ -14,7 +14,7 @@ from holdall.handles.binding import bind
 from holdall.handles.heartbeat import Heartbeat
 from holdall.handles.hold import AsyncHeldLease, HeldLease, HoldSettings
 from holdall.handles.leases import OPERATIONS, LockOperations
-from holdall.handles.link import AsyncLink, Handle, SyncLink
+from holdall.handles.link import AsyncLink, Handle, Locating, SyncLink
 from holdall.spi import Connection
 from holdall.values import Lease
 
@@ -65,7 +65,8 @@ class LockHandle(_LockHandle[SyncLink]):
 
     def acquire(self, key: str, *, ttl: float = 60, timeout: float | None, owner: str | None = None) -> Lease:
         """As `Lock.acquire`."""
-        return drive(leases.acquire(_Face(self), self._environment, key, ttl, timeout, owner))
+        with Locating(self.adapter, "acquire", None, key):
+            return drive(leases.acquire(_Face(self), self._environment, key, ttl, timeout, owner))
 
     def hold(
         self,
@@ -78,7 +79,8 @@ class LockHandle(_LockHandle[SyncLink]):
         on_lost: Callable[[Any], object] | None = None,
     ) -> HeldLease:
         """As `Lock.hold`."""
-        settings = HoldSettings.checked(self.capabilities, key, ttl, heartbeat, timeout, stop_flag)
+        with Locating(self.adapter, "hold", None, key):
+            settings = HoldSettings.checked(self.capabilities, key, ttl, heartbeat, timeout, stop_flag)
         return HeldLease(self, settings, on_lost)
 
     def close(self) -> None:
@@ -128,7 +130,8 @@ class AsyncLockHandle(_LockHandle[AsyncLink]):
 
     async def acquire(self, key: str, *, ttl: float = 60, timeout: float | None, owner: str | None = None) -> Lease:
         """As `Lock.acquire`."""
-        return await leases.acquire(self, self._environment, key, ttl, timeout, owner)
+        with Locating(self.adapter, "acquire", None, key):
+            return await leases.acquire(self, self._environment, key, ttl, timeout, owner)
 
     def hold(
         self,
@@ -141,7 +144,8 @@ class AsyncLockHandle(_LockHandle[AsyncLink]):
         on_lost: Callable[[Any], object] | None = None,
     ) -> AsyncHeldLease:
         """As `Lock.hold`."""
-        settings = HoldSettings.checked(self.capabilities, key, ttl, heartbeat, timeout, stop_flag)
+        with Locating(self.adapter, "hold", None, key):
+            settings = HoldSettings.checked(self.capabilities, key, ttl, heartbeat, timeout, stop_flag)
         return AsyncHeldLease(self, settings, on_lost)
 
     async def close(self) -> None:

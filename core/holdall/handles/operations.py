@@ -9,6 +9,7 @@ from holdall.clock import boot_time
 from holdall.errors import InvalidArgument, TooLarge, Unsupported
 from holdall.handles.arguments import check_expect, check_expect_head, check_size
 from holdall.handles.logs import LogOperations
+from holdall.rules import concerning
 from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, PutRequest, WriteRequest
 from holdall.values import ANY, Append, Check, CommitOperation, Delete, Put
 
@@ -54,7 +55,7 @@ class StoreOperations(LogOperations):
 
     async def commit(self, operations: Iterable[CommitOperation]) -> list[Any]:
         """As `Store.commit`."""
-        requests = [self._request(operation) for operation in operations]
+        requests = [self._located_request(operation) for operation in operations]
         self._check_commit(requests)
         results = list(await self._driver.commit(requests))
         return [
@@ -75,6 +76,10 @@ class StoreOperations(LogOperations):
     async def describe(self) -> Mapping[str, str]:
         """As `Store.describe`."""
         return await self._driver.describe()
+
+    def _located_request(self, operation: Any) -> WriteRequest:
+        with concerning(operation):
+            return self._request(operation)
 
     def _request(self, operation: Any) -> WriteRequest:
         match operation:

@@ -11,7 +11,7 @@ from holdall.environment import BlockingEnvironment, SuspendingEnvironment
 from holdall.errors import Unsupported
 from holdall.handles import composite
 from holdall.handles.binding import bind
-from holdall.handles.link import AsyncLink, Handle, SyncLink
+from holdall.handles.link import AsyncLink, Handle, Locating, SyncLink
 from holdall.handles.operations import OPERATIONS, StoreOperations
 from holdall.handles.transaction import Buffer, DrivenTransaction
 from holdall.spi import Connection
@@ -68,30 +68,36 @@ class StoreHandle(Handle[SyncLink]):
         self, scope: str, key: str, function: Callable[[Any], Any], *, ttl: float | None = None, fence: Fence = None
     ) -> Record:
         """As `Store.update`."""
-        composite.check_callable(function)
-        patience = self._link.opening.timeout
-        return drive(composite.update(self._face, self._environment, patience, scope, key, function, ttl, fence))
+        with Locating(self.adapter, "update", scope, key):
+            composite.check_callable(function)
+            patience = self._link.opening.timeout
+            return drive(composite.update(self._face, self._environment, patience, scope, key, function, ttl, fence))
 
     def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """As `Store.transaction`."""
-        composite.check_callable(function)
-        return drive(composite.transaction(self._face, self._environment, function, attempts, DrivenTransaction))
+        with Locating(self.adapter, "transaction"):
+            composite.check_callable(function)
+            return drive(composite.transaction(self._face, self._environment, function, attempts, DrivenTransaction))
 
     def iter_records(self, scope: str, prefix: str = "", *, after: str | None = None) -> Iterator[Record]:
         """As `Store.iter_records`."""
-        return drive_iterator(composite.iter_records(self._face, scope, prefix, after))
+        place = Locating(self.adapter, "iter_records", scope)
+        return drive_iterator(place.each(composite.iter_records(self._face, scope, prefix, after)))
 
     def iter_keys(self, scope: str, prefix: str = "", *, after: str | None = None) -> Iterator[str]:
         """As `Store.iter_keys`."""
-        return drive_iterator(composite.iter_keys(self._face, scope, prefix, after))
+        place = Locating(self.adapter, "iter_keys", scope)
+        return drive_iterator(place.each(composite.iter_keys(self._face, scope, prefix, after)))
 
     def iter_entries(self, scope: str, key: str, start: int = 0) -> Iterator[Entry]:
         """As `Store.iter_entries`."""
-        return drive_iterator(composite.iter_entries(self._face, scope, key, start))
+        place = Locating(self.adapter, "iter_entries", scope, key)
+        return drive_iterator(place.each(composite.iter_entries(self._face, scope, key, start)))
 
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: float | None = None) -> Iterator[Entry]:
         """As `Store.follow`."""
-        return drive_iterator(composite.follow(self._face, self._environment, scope, key, start, timeout))
+        place = Locating(self.adapter, "follow", scope, key)
+        return drive_iterator(place.each(composite.follow(self._face, self._environment, scope, key, start, timeout)))
 
     def close(self) -> None:
         """As `Store.close`."""
@@ -134,30 +140,33 @@ class AsyncStoreHandle(Handle[AsyncLink]):
         self, scope: str, key: str, function: Callable[[Any], Any], *, ttl: float | None = None, fence: Fence = None
     ) -> Record:
         """As `Store.update`."""
-        composite.check_callable(function)
-        patience = self._link.opening.timeout
-        return await composite.update(self, self._environment, patience, scope, key, function, ttl, fence)
+        with Locating(self.adapter, "update", scope, key):
+            composite.check_callable(function)
+            patience = self._link.opening.timeout
+            return await composite.update(self, self._environment, patience, scope, key, function, ttl, fence)
 
     async def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """As `Store.transaction`."""
-        composite.check_callable(function)
-        return await composite.transaction(self, self._environment, function, attempts, _as_it_is)
+        with Locating(self.adapter, "transaction"):
+            composite.check_callable(function)
+            return await composite.transaction(self, self._environment, function, attempts, _as_it_is)
 
     def iter_records(self, scope: str, prefix: str = "", *, after: str | None = None) -> AsyncIterator[Record]:
         """As `Store.iter_records`."""
-        return composite.iter_records(self, scope, prefix, after)
+        return Locating(self.adapter, "iter_records", scope).each(composite.iter_records(self, scope, prefix, after))
 
     def iter_keys(self, scope: str, prefix: str = "", *, after: str | None = None) -> AsyncIterator[str]:
         """As `Store.iter_keys`."""
-        return composite.iter_keys(self, scope, prefix, after)
+        return Locating(self.adapter, "iter_keys", scope).each(composite.iter_keys(self, scope, prefix, after))
 
     def iter_entries(self, scope: str, key: str, start: int = 0) -> AsyncIterator[Entry]:
         """As `Store.iter_entries`."""
-        return composite.iter_entries(self, scope, key, start)
+        return Locating(self.adapter, "iter_entries", scope, key).each(composite.iter_entries(self, scope, key, start))
 
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: float | None = None) -> AsyncIterator[Entry]:
         """As `Store.follow`."""
-        return composite.follow(self, self._environment, scope, key, start, timeout)
+        entries = composite.follow(self, self._environment, scope, key, start, timeout)
+        return Locating(self.adapter, "follow", scope, key).each(entries)
 
     async def close(self) -> None:
         """As `Store.close`."""
