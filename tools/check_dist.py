@@ -54,7 +54,7 @@ def wheel_faults(files: dict[str, bytes]) -> list[str]:
             faults.append(f"wheel: entry point {name} of {section} is not {target}")
     for section in points.sections():
         for name, target in points.items(section):
-            module = target.partition(":")[0].replace(".", "/")
+            module = target.partition(" [")[0].partition(":")[0].replace(".", "/")
             if f"{module}.py" not in files and f"{module}/__init__.py" not in files:
                 faults.append(f"wheel: entry point {name} of {section} points to {target}, which is not there")
     metadata = Parser().parsestr(files[f"{info}/METADATA"].decode())

@@ -1,8 +1,8 @@
 """Child processes of scenarios: clean interpreters that talk over pipes, and that nobody outlives.
 
 A child is a new interpreter, never a fork. It imports one function and calls it with the way back to its parent, a
-harness on the same storage, and whatever JSON the parent gave along. Messages are lines of JSON. The parent waits for each
-with a bound, and kills and reaps every child at the end, whatever happened.
+harness on the same storage, and whatever JSON the parent gave along. Messages are lines of JSON. The parent waits for
+each with a bound, and kills and reaps every child at the end, whatever happened.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Child:
         self.target = target
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._buffer = b""
-        command = [sys.executable, "-W", "error", *options, "-c", _PROGRAM, target]
+        command = [sys.executable, "-S", "-W", "error", *options, "-c", _PROGRAM, target]
         self._process = subprocess.Popen(  # noqa: S603 - a child of the kit's own making
             [*command, json.dumps(arguments)],
             stdin=subprocess.PIPE,
@@ -90,7 +90,8 @@ class Child:
         return [json.loads(line) for line in lines]
 
     def _readable(self, patience: float) -> bool:
-        return bool(select.select([self._process.stdout], [], [], max(0.0, patience))[0])
+        stream = self._process.stdout
+        return stream is not None and bool(select.select([stream], [], [], max(0.0, patience))[0])
 
     def _fill(self, patience: float) -> bool:
         if not self._readable(patience) or self._process.stdout is None:

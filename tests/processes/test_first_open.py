@@ -8,7 +8,6 @@ from pathlib import Path
 import holdall
 from holdall_conformance.children import PATIENCE, Children, soon, wait_until
 from holdall_conformance.harness import Harness
-
 from tests.processes.work import integrity, open_and_write
 
 PROCESSES, THREADS, REPEATED = 8, 20, 10
@@ -23,7 +22,9 @@ def test_first_open_by_processes_and_threads_at_once(tmp_path: Path) -> None:
             path = tmp_path / f"{repeated}.db"
             url, moment, outcomes = f"sqlite:///{path}", soon(), []
 
-            def open_in_thread(number: int, url: str = url, moment: float = moment, outcomes: list[str] = outcomes) -> None:
+            def open_in_thread(
+                number: int, url: str = url, moment: float = moment, outcomes: list[str] = outcomes
+            ) -> None:
                 wait_until(moment)
                 outcomes.append(open_and_write(url, f"thread-{number}"))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import subprocess
 import sqlite3
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import holdall
 import pytest
+
+import holdall
 from holdall import ConfigError, Corrupt, HoldallError
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
-
 from tests.processes.work import fill, integrity
 
 
@@ -126,7 +126,9 @@ def test_file_instead_of_folder(tmp_path: Path, asynchronous: bool) -> None:
 
 
 @both_ways
-@pytest.mark.parametrize("content", [b"not a database\n" * 1_000, b"x", b"\0" * 8_192, b"SQLite format 3\0" + b"\xff" * 4_096])
+@pytest.mark.parametrize(
+    "content", [b"not a database\n" * 1_000, b"x" * 20, b"\0" * 8_192, b"SQLite format 3\0" + b"\xff" * 4_096]
+)
 def test_file_that_is_no_database(tmp_path: Path, content: bytes, asynchronous: bool) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(content)

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import holdall
 import pytest
+
+import holdall
 from holdall import ABSENT, Append, Put, StoreTimeout
 from holdall.clock import boot_time
 from holdall_conformance.harness import Harness
-
 from tests.processes.work import integrity, waited
 
-TIMEOUT = 0.4
+TIMEOUT = 0.2
 FAR_TOO_LONG = 5.0
 
 WRITES: dict[str, Callable[[Any], Any]] = {
@@ -91,7 +91,7 @@ def test_lock_waits_no_longer_than_its_timeout(path: Path, asynchronous: bool) -
     with Harness(f"sqlite:///{path}", asynchronous=asynchronous) as harness:
         lock = harness.open_lock(timeout=TIMEOUT)
         lease = lock.acquire("held", ttl=60, timeout=0)
-        brief = lock.acquire("brief", ttl=0.8, timeout=0)
+        brief = lock.acquire("brief", ttl=0.4, timeout=0)
         with locked(path):
             for call in (
                 lambda: lock.try_acquire("free"),

@@ -38,7 +38,7 @@ def open_and_write(url: str, name: str) -> str:
             store.append("s", "log", [name])
             lease = lock.acquire(name, ttl=PATIENCE, timeout=0)
             lock.release(lease)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
         return repr(error)
     return ""
 
@@ -55,7 +55,7 @@ def resolve_at_once(parent: Parent, harness: Harness) -> None:
             with holdall.open_store(harness.url) as store:
                 store.ping()
             found.append(id(adapter))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
             errors.append(repr(error))
 
     threads = [threading.Thread(target=resolve) for _ in range(20)]
@@ -150,7 +150,7 @@ def fill(store: Any, kind: str) -> tuple[str, int]:
                 store.append("s", "log", ["x" * 10_000, "y" * 10_000])
         except HoldallError as error:
             return type(error).__name__, number
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
             return f"RAW {error!r}", number
     return "none", number
 
@@ -173,7 +173,7 @@ def use_as_nobody(parent: Parent, harness: Harness, operation: str) -> None:
                 return
     except HoldallError as error:
         parent.say([type(error).__name__, str(error)])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
         parent.say([f"RAW {error!r}", ""])
     else:
         parent.say(["written", ""])

@@ -1,7 +1,7 @@
-"""What the writers of the group "crash" do until they are killed: number their operations, and report each once it is done.
+"""What the writers of the group "crash" do until they are killed: number their operations, and report each one done.
 
-A writer says [number, result] before it goes on, so an operation that was reported must be there afterwards, and only the
-one after it may be there or not. What an operation writes follows from the writer and the number alone.
+A writer says [number, result] before it goes on, so an operation that was reported must be there afterwards, and only
+the one after it may be there or not. What an operation writes follows from the writer and the number alone.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 from holdall import Append, Delete, Fenced, Lock, Put, Store
 from holdall.clock import boot_time
-
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenarios.processes_work import patient_store
 
-LEASE_TTL = 0.3
+LEASE_TTL = 0.15
 """Long enough for one fenced write, short enough to be waited for."""
 
 Operation = Callable[[Store, Lock, str, int, int], Any]
@@ -62,7 +61,7 @@ def log_model(last: int) -> LogModel:
     return state
 
 
-def records(store: Store, lock: Lock, scope: str, writer: int, number: int) -> str:
+def records(store: Store, _: Lock, scope: str, writer: int, number: int) -> str:
     """Put a record of one's own, or count in one that all share."""
     if number % 2 == 0:
         return store.put(scope, f"own-{writer}", padded(writer, number))
@@ -73,12 +72,12 @@ def records(store: Store, lock: Lock, scope: str, writer: int, number: int) -> s
     return store.update(scope, "tally", count).version
 
 
-def logs(store: Store, lock: Lock, scope: str, writer: int, number: int) -> int:
+def logs(store: Store, _: Lock, scope: str, writer: int, number: int) -> int:
     """Append a batch with an id to a log that all share."""
     return store.append(scope, "log", batch_of(writer, number), batch_id=f"{writer}-{number}").start
 
 
-def commits(store: Store, lock: Lock, scope: str, writer: int, number: int) -> int:
+def commits(store: Store, _: Lock, scope: str, writer: int, number: int) -> int:
     """Commit to several records and a log."""
     results = store.commit(
         [
@@ -93,7 +92,7 @@ def commits(store: Store, lock: Lock, scope: str, writer: int, number: int) -> i
     return start
 
 
-def truncates(store: Store, lock: Lock, scope: str, writer: int, number: int) -> None:
+def truncates(store: Store, _: Lock, scope: str, writer: int, number: int) -> None:
     """Append to a log of one's own, truncate it, or drop it."""
     key = f"log-{writer}"
     before, after = log_model(number - 1), log_model(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
 import signal
@@ -17,7 +18,6 @@ from typing import Any
 import holdall
 from holdall import AsyncLock, AsyncStore, ForkedHandle, Put
 from holdall.clock import boot_time
-
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
 
@@ -112,8 +112,8 @@ class _Handles:
 
     def close(self) -> None:
         """Close everything."""
-        self.run(lambda: self.store.close())
-        self.run(lambda: self.lock.close())
+        self.run(self.store.close)
+        self.run(self.lock.close)
         self.loop.close()
 
 
@@ -154,10 +154,8 @@ def _in_fork(work: Callable[[], list[str]], leave: Callable[[], object] | None =
 def _refusals(handles: _Handles, lease: Any) -> list[str]:
     """Return what does not raise `ForkedHandle` at once."""
     handles.renew_loop()
-    calls: dict[str, Callable[[], Any]] = {
-        **{f"store.{name}": lambda call=call: call(handles.store) for name, call in _STORE_CALLS.items()},
-        **{f"lock.{name}": lambda call=call: call(handles.lock, lease) for name, call in _LOCK_CALLS.items()},
-    }
+    calls = {f"store.{name}": functools.partial(call, handles.store) for name, call in _STORE_CALLS.items()}
+    calls |= {f"lock.{name}": functools.partial(call, handles.lock, lease) for name, call in _LOCK_CALLS.items()}
     return [fault for name, call in calls.items() if (fault := _refusal(handles, name, call))]
 
 

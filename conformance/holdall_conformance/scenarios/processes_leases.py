@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from holdall import Fenced, Lease, LeaseLost
-from holdall.clock import boot_time
 
+from holdall import Fenced, Head, Lease, LeaseLost
+from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Child, Children
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
@@ -65,6 +65,7 @@ def paused_holder_is_fenced(harness: Harness) -> None:
         child, former = _pause(harness, children, scope)
         lease = _take_over(harness, scope, former)
         head = store.seal(scope, "log", lease, log=True)
+        assert isinstance(head, Head)
         store.seal(scope, "record", lease)
         store.append(scope, "log", ["new"], expect=head, fence=lease)
         store.put(scope, "record", "new", fence=lease)
@@ -77,7 +78,7 @@ def paused_holder_is_fenced(harness: Harness) -> None:
 
 @scenario("processes.paused-holder-is-sealed-out", "cross_process")
 def paused_holder_is_sealed_out(harness: Harness) -> None:
-    """Nothing of a holder paused past its lease gets in once another has sealed, although that one has written nothing."""
+    """Nothing of a holder paused past its lease gets in once another has sealed, even before that one has written."""
     store, scope = harness.store, harness.new_scope()
     with Children(harness) as children:
         child, former = _pause(harness, children, scope)
@@ -93,7 +94,7 @@ def paused_holder_is_sealed_out(harness: Harness) -> None:
 
 @scenario("processes.killed-holder-expires", "cross_process")
 def killed_holder_expires(harness: Harness) -> None:
-    """The key of a killed holder is free no earlier than its ttl after the last renewal, and no later than ttl and margin."""
+    """The key of a killed holder is free no earlier than ttl after its last renewal, no later than ttl and margin."""
     lock, key, margin = harness.lock, harness.new_key(), harness.capabilities.expiry_margin
     ttl = max(1.5, harness.capabilities.min_ttl)
     with Children(harness) as children:
@@ -139,7 +140,7 @@ def tokens_go_on(harness: Harness) -> None:
 
 @scenario("processes.wall-clock-steps", "cross_process")
 def wall_clock_steps(harness: Harness) -> None:
-    """Steps of the wall clock, in the holder or in a contender, end no lease or record early and let none live longer."""
+    """Steps of the wall clock, in holder or contender, end no lease or record early and let none live longer."""
     scope = harness.new_scope()
     short = max(1.0, harness.capabilities.min_ttl)
     with Children(harness) as children:
@@ -188,5 +189,3 @@ def lease_crosses_processes(harness: Harness) -> None:
     harness.store.seal(key, "record", lease.token + 1)
     with pytest.raises(Fenced):
         harness.store.put(key, "record", "late", fence=lease)
-
-

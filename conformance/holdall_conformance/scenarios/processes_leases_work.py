@@ -10,7 +10,6 @@ from typing import Any
 
 from holdall import HoldallError, Lease
 from holdall.clock import boot_time
-
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
 

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 import holdall
 from holdall.clock import boot_time
-
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from holdall import ABSENT, Conflict, Entry, Head, Store, Truncated
 from holdall.clock import boot_time
-
 from holdall_conformance.children import PATIENCE, Parent, wait_until
 from holdall_conformance.harness import Harness
 
