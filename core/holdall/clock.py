@@ -3,7 +3,7 @@
 It starts again with every boot. What must outlive a boot is judged on an *anchored* clock: a storage keeps one
 `Anchor`, the boot clock plus an offset that is set once per boot, by the first who opens it. Within a boot nobody's
 wall clock matters; across a boot it stands in, once, for the time that the machine was off, and never goes back behind
-the time at which the anchor before was set.
+the time at which the anchor was last stored, which is renewed by opening, once an hour.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 __all__ = ["Anchor", "boot_id", "boot_time", "next_anchor"]
 
+_REFRESH = 3600.0
 _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 if sys.platform == "linux":
@@ -47,7 +48,7 @@ class Anchor(NamedTuple):
     Attributes:
         boot: id of the boot it holds for.
         offset: seconds to add to the boot clock.
-        set_at: the anchored time at which it was set.
+        set_at: the anchored time at which it was last stored; the time never goes back behind it.
 
     """
 
@@ -66,10 +67,11 @@ def next_anchor(previous: Anchor | None, boot: str, boot_now: float, wall_now: f
         wall_now: the wall clock now, in seconds; it counts only where `previous` is of another boot.
 
     Returns:
-        `previous` itself if it is of this boot, otherwise a new anchor, to be stored.
+        `previous` itself if it is of this boot and was set in the last hour, otherwise a new anchor, to be stored.
 
     """
     if previous is not None and previous.boot == boot:
-        return previous
+        now = previous.offset + boot_now
+        return previous if now < previous.set_at + _REFRESH else previous._replace(set_at=now)
     now = wall_now if previous is None else max(wall_now, previous.set_at)
     return Anchor(boot, now - boot_now, now)

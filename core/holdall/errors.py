@@ -84,6 +84,9 @@ __all__ = [
 ]
 
 
+_LONGEST_NAME = 120
+
+
 class HoldallError(Exception):
     """The root of all errors of holdall.
 
@@ -112,9 +115,9 @@ class HoldallError(Exception):
         if self.operation:
             place.append(self.operation)
         if self.scope is not None:
-            place.append(f"scope {self.scope!r}")
+            place.append(f"scope {_shortened(self.scope)}")
         if self.key is not None:
-            place.append(f"key {self.key!r}")
+            place.append(f"key {_shortened(self.key)}")
         return f"{self.message} [{', '.join(place)}]" if place else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,6 +138,10 @@ class HoldallError(Exception):
         self.operation = self.operation or operation
         self.scope = scope if self.scope is None else self.scope
         self.key = key if self.key is None else self.key
+
+
+def _shortened(name: str) -> str:
+    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}... of {len(name):,} characters"
 
 
 def _restore(kind: type[HoldallError], message: str, attributes: dict[str, Any]) -> HoldallError:

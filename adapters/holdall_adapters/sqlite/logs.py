@@ -95,8 +95,7 @@ class SqliteLogs:
         statement = append_statement(kind, fenced=request.fence is not None, batch=request.batch_id is not None)
         session = self._database.take()
         try:
-            session.wait_at_most(self._database.timeout)
-            return session.execute(statement, append_parameters(request, payload)).fetchall()
+            return session.run(statement, append_parameters(request, payload)).fetchall()
         except sqlite3.IntegrityError:
             return []  # the batch id is there already: what that means is decided under the write lock
         except sqlite3.Error as error:

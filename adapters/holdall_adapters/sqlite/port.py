@@ -5,8 +5,11 @@ A connection serves one operation at a time and then the next; threads that work
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import sqlite3
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -25,22 +28,63 @@ __all__ = ["Database", "Session", "Transaction"]
 _MOST_IDLE = 16
 _STATEMENTS = 256
 _READING = ("SELECT", "WITH", "PRAGMA")
+_FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.008
 _inherited: list[object] = []
+_dice = random.SystemRandom()
 
 Parameters = Sequence[Any]
 Rows = list[tuple[Any, ...]]
 
 
 class Session(sqlite3.Connection):
-    """A connection that knows how long it waits for a lock."""
+    """A connection that waits for locks by itself.
+
+    SQLite's own waiting backs off to a tenth of a second and queues nobody, so writers that come back at once starve
+    the one that sleeps. Short random waits give each its turn.
+    """
 
     patience = 0.0
 
-    def wait_at_most(self, seconds: float) -> None:
-        """Set how long a statement may wait for a lock."""
-        if seconds != self.patience:
-            self.execute(f"PRAGMA busy_timeout = {max(1, int(seconds * 1000))}")
-            self.patience = seconds
+    def run(self, statement: str, parameters: Parameters = (), patience: float | None = None) -> sqlite3.Cursor:
+        """Run a statement; a database that is locked is tried again, since nothing has happened then.
+
+        Args:
+            statement: the statement.
+            parameters: its parameters.
+            patience: seconds to wait for a lock, if other than those of the connection.
+
+        Raises:
+            sqlite3.Error: the statement failed, or the lock was not to be had.
+
+        """
+        try:
+            return self.execute(statement, parameters)
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+        return self._run_patiently(statement, parameters, self.patience if patience is None else patience)
+
+    def _run_patiently(self, statement: str, parameters: Parameters, patience: float) -> sqlite3.Cursor:
+        deadline = time.monotonic() + patience
+        longest = _FIRST_WAIT
+        while True:
+            time.sleep(longest * _dice.random())
+            longest = min(longest * 2, _LONGEST_WAIT)
+            try:
+                return self.execute(statement, parameters)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() >= deadline:
+                    raise
+
+
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Return whether a statement failed because somebody else held a lock.
+
+    Args:
+        error: what SQLite raised.
+
+    """
+    return error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class Clock:
@@ -84,7 +128,7 @@ class Database:
             session = sqlite3.connect(
                 self._uri,
                 uri=True,
-                timeout=self.timeout,
+                timeout=0,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=_STATEMENTS,
@@ -99,7 +143,7 @@ class Database:
 
     def _settled(self, session: Session) -> Session:
         try:
-            session.execute(f"PRAGMA synchronous = {self._synchronous}")
+            session.run(f"PRAGMA synchronous = {self._synchronous}")
         except sqlite3.Error as error:
             session.close()
             raise translated(error, writing=False) from error
@@ -114,10 +158,12 @@ class Database:
 
     def give(self, session: Session) -> None:
         """Give a connection back."""
-        if self._closed or len(self._idle) >= _MOST_IDLE:
-            session.close()
-        else:
-            self._idle.append(session)
+        self._idle.append(session)
+        if self._is_closed() or len(self._idle) > _MOST_IDLE:
+            _close_some(self._idle, 0 if self._is_closed() else _MOST_IDLE)
+
+    def _is_closed(self) -> bool:
+        return self._closed
 
     def rows(self, statement: str, parameters: Parameters, timeout: float | None = None) -> Rows:
         """Run one statement as a transaction of its own, and return its rows.
@@ -130,8 +176,7 @@ class Database:
         """
         session = self.take()
         try:
-            session.wait_at_most(timeout or self.timeout)
-            return session.execute(statement, parameters).fetchall()
+            return session.run(statement, parameters, timeout).fetchall()
         except sqlite3.Error as error:
             raise translated(error, writing=not statement.startswith(_READING)) from error
         finally:
@@ -141,8 +186,7 @@ class Database:
         """Run one statement as a transaction of its own, and return how many rows it changed."""
         session = self.take()
         try:
-            session.wait_at_most(self.timeout)
-            return session.execute(statement, parameters).rowcount
+            return session.run(statement, parameters).rowcount
         except sqlite3.Error as error:
             raise translated(error, writing=True) from error
         finally:
@@ -159,8 +203,7 @@ class Database:
         """
         session = self.take()
         try:
-            session.wait_at_most(self.timeout)
-            cursor = session.execute(statement, parameters)
+            cursor = session.run(statement, parameters)
             try:
                 for row in cursor:
                     if not take(row):
@@ -187,8 +230,14 @@ def _close_all(idle: deque[Session], pid: int) -> None:
     if os.getpid() != pid:
         _inherited.append(idle)
         return
-    while idle:
-        idle.pop().close()
+    _close_some(idle, 0)
+
+
+def _close_some(idle: deque[Session], kept: int) -> None:
+    """Close connections until so many are left; others may take some meanwhile."""
+    while len(idle) > kept:
+        with contextlib.suppress(IndexError):
+            idle.pop().close()
 
 
 class Transaction:
@@ -201,8 +250,7 @@ class Transaction:
     def __enter__(self) -> Self:
         """Begin."""
         try:
-            self._session.wait_at_most(self._database.timeout)
-            self._session.execute("BEGIN IMMEDIATE")
+            self._session.run("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._database.give(self._session)
             raise translated(error, writing=False) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdall.clock import Anchor, next_anchor
 from holdall.errors import ConfigError, Corrupt, StoreTimeout
 from holdall_adapters.sqlite.errors import translated
+from holdall_adapters.sqlite.port import is_busy
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
@@ -83,7 +84,7 @@ async def _switch_to_wal(session: Session, environment: Environment, timeout: fl
             if mode == b"wal" or session.execute("PRAGMA journal_mode = WAL").fetchall()[0][0] == b"wal":
                 return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            if not is_busy(error):
                 raise
             if environment.boot_time() > deadline:
                 message = "others kept the database locked while it was opened"
@@ -96,13 +97,15 @@ async def _switch_to_wal(session: Session, environment: Environment, timeout: fl
 
 def _current(session: Session, environment: Environment) -> Anchor | None:
     """Return the anchor if nothing has to be written."""
-    if not session.execute(_HAS_META).fetchall():
+    if not session.run(_HAS_META).fetchall():
         return None
-    meta = _meta(session.execute(_META).fetchall())
+    meta = _meta(session.run(_META).fetchall())
     anchor = _anchor(meta)
-    if _version(meta) != len(MIGRATIONS) or anchor is None or anchor.boot != environment.boot_id():
-        return None
-    return anchor
+    return anchor if _version(meta) == len(MIGRATIONS) and _next(anchor, environment) is anchor else None
+
+
+def _next(anchor: Anchor | None, environment: Environment) -> Anchor:
+    return next_anchor(anchor, environment.boot_id(), environment.boot_time(), environment.wall_time())
 
 
 def _migrate(transaction: Transaction, environment: Environment, *, create: bool) -> Anchor:
@@ -114,8 +117,7 @@ def _migrate(transaction: Transaction, environment: Environment, *, create: bool
     for statements in MIGRATIONS[version:]:
         for statement in statements:
             transaction.change(statement, ())
-    previous = _anchor(meta)
-    anchor = next_anchor(previous, environment.boot_id(), environment.boot_time(), environment.wall_time())
+    anchor = _next(_anchor(meta), environment)
     settings = {"schema": len(MIGRATIONS), "boot": anchor.boot, "offset": anchor.offset, "set_at": anchor.set_at}
     for name, value in settings.items():
         transaction.change(_SET, (name, value))

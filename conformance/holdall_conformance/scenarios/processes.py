@@ -13,7 +13,7 @@ from holdall_conformance.scenarios.processes_work import check_batches
 
 _WORK = "holdall_conformance.scenarios.processes_work"
 _WRITERS, _TIMES = 6, 25
-_RACERS, _ROUNDS = 16, 4
+_RACERS, _ASYNC_RACERS, _ROUNDS = 16, 8, 4
 _APPENDERS, _BATCHES = 6, 25
 _LOAD_PROCESSES, _LOAD_SECONDS = 8, 2.5  # synchronous and asynchronous, 5 seconds in all
 
@@ -80,8 +80,10 @@ def increments_under_lock(harness: Harness) -> None:
 class _Race:
     """Processes that stand ready to do the same at the same moment."""
 
-    def __init__(self, children: Children, scope: str) -> None:
-        self._racers = children.start_many(_RACERS, f"{_WORK}:race", scope)
+    def __init__(self, harness: Harness, children: Children) -> None:
+        self.scope = harness.new_scope()
+        count = _ASYNC_RACERS if harness.asynchronous else _RACERS
+        self._racers = children.start_many(count, f"{_WORK}:race", self.scope)
         _all_ready(self._racers)
 
     def run(self, kind: str, key: str, expect: int | None = None) -> list[Any]:
@@ -102,9 +104,10 @@ class _Race:
 @scenario("processes.one-winner-per-expectation", "cross_process")
 def one_winner_per_expectation(harness: Harness) -> None:
     """Of many processes that race to create a record, or to append at one length, exactly one wins."""
-    store, scope = harness.store, harness.new_scope()
+    store = harness.store
     with Children(harness) as children:
-        race = _Race(children, scope)
+        race = _Race(harness, children)
+        scope = race.scope
         for number in range(_ROUNDS):
             (version,) = race.run("put", f"k{number}")
             record = store.get(scope, f"k{number}")
@@ -123,7 +126,7 @@ def one_winner_per_lease(harness: Harness) -> None:
     lock, key = harness.lock, harness.new_key()
     ttl = max(0.2, harness.capabilities.min_ttl)
     with Children(harness) as children:
-        race = _Race(children, harness.new_scope())
+        race = _Race(harness, children)
         for token in range(1, _ROUNDS + 1):
             assert race.run("acquire", f"{key}-{token}") == [1]
         for number in range(_ROUNDS):

@@ -23,7 +23,7 @@ from holdall_conformance.harness import Harness
 
 _AT_ONCE = 5.0
 _HANGING = 20
-_FORKS = 10
+_FORKS = 6
 _BUSY_THREADS = 4
 
 _STORE_CALLS: dict[str, Callable[[Any], Any]] = {

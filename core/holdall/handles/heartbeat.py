@@ -105,43 +105,54 @@ def jittered(interval: float) -> float:
     return interval * (0.9 + 0.2 * _random.random())
 
 
+class _CallerState:
+    """What the caller threads share; it does not know who gives them jobs, so that those can be thrown away."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self.count = 0
+        self.idle = 0
+        self.counting = threading.Lock()
+
+    def stop(self) -> None:
+        """Let the threads end after the jobs they have."""
+        for _ in range(self.count):
+            self.jobs.put(None)
+
+
+def _make_calls(state: _CallerState) -> None:
+    while (job := state.jobs.get()) is not None:
+        try:
+            job()
+        except Exception:  # noqa: BLE001 - the thread must live for the next call
+            _log.exception("a call of the heartbeat failed")
+        del job
+        with state.counting:
+            state.idle += 1
+
+
 class Callers:
     """A few daemon threads that run calls; started when all are busy, never waited for."""
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._count = 0
-        self._idle = 0
-        self._counting = threading.Lock()
+        self._state = _CallerState()
+        self.stop = weakref.finalize(self, self._state.stop)
+        self.stop.atexit = False
 
     def call(self, job: Callable[[], None]) -> None:
         """Run a job in a thread."""
-        with self._counting:
-            if self._idle <= 0 and self._count < _MOST_CALLERS:
-                self._count += 1
-                threading.Thread(target=self._work, name="holdall-renewals", daemon=True).start()
+        state = self._state
+        with state.counting:
+            if state.idle <= 0 and state.count < _MOST_CALLERS:
+                state.count += 1
+                threading.Thread(target=_make_calls, args=(state,), name="holdall-renewals", daemon=True).start()
             else:
-                self._idle -= 1
-        self._jobs.put(job)
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            try:
-                job()
-            except Exception:  # noqa: BLE001 - the thread must live for the next call
-                _log.exception("a call of the heartbeat failed")
-            del job
-            with self._counting:
-                self._idle += 1
+                state.idle -= 1
+        state.jobs.put(job)
 
     def started(self) -> bool:
         """Return whether there was ever a job."""
-        return self._count > 0
-
-    def stop(self) -> None:
-        """Let the threads end after the jobs they have."""
-        for _ in range(self._count):
-            self._jobs.put(None)
+        return self._state.count > 0
 
 
 class Heartbeat:
