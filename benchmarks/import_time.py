@@ -1,6 +1,6 @@
 """What `import holdall` costs beside a bare interpreter, in milliseconds at the median, alternating in one run.
 
-    python benchmarks/import_time.py [--json]
+python benchmarks/import_time.py [--json]
 """
 
 from __future__ import annotations
