@@ -113,7 +113,8 @@ def numbers_refused(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     store.append(scope, "k", [1, 2, 3])
     wrong: list[Any] = [-1, True, False, 1.0, "1", -(2**70)]
-    for number in [*wrong, None]:
+    numbers: list[Any] = [*wrong, None]
+    for number in numbers:
         for call in (
             lambda number=number: store.read(scope, "k", number),
             lambda number=number: store.tail(scope, "k", number),
