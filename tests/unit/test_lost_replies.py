@@ -40,11 +40,23 @@ class Faulty(MemoryBackend):
         super().__init__(space)
         self.dice = dice
         self.rate = rate
+        self.outage = 0
+
+    def _stumble(self):
+        """Refuse now and then, and sometimes for so long that patience ends."""
+        if self.rate and self.dice.random() < 0.01:
+            self.outage = self.dice.randrange(1, 15)
+        self.outage = max(0, self.outage - 1)
+        if self.outage or self.dice.random() < self.rate:
+            raise Unavailable("refused")
 
     async def get(self, key):
-        if self.dice.random() < self.rate:
-            raise Unavailable("the request was lost")
+        self._stumble()
         return await super().get(key)
+
+    async def scan(self, prefix, after, limit):
+        self._stumble()
+        return await super().scan(prefix, after, limit)
 
     async def put(self, key, payload, expect):
         return await self._write(super().put(key, payload, expect))
@@ -54,9 +66,11 @@ class Faulty(MemoryBackend):
 
     async def _write(self, call):
         fate = self.dice.random()
-        if fate < self.rate:
+        try:
+            self._stumble()
+        except Unavailable:
             call.close()
-            raise Unavailable("refused before it was applied")
+            raise
         if fate < 2 * self.rate:
             call.close()
             raise OutcomeUnknown("the request was lost")

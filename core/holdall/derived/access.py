@@ -40,6 +40,14 @@ class Unchanged:
     result: Any
 
 
+class _Attempt:
+    """How far a write came: what was sent last, and the tag it expected if its reply was lost."""
+
+    def __init__(self) -> None:
+        self.sent = Decision(None, None)
+        self.unsettled: Tag = None
+
+
 Decide = Callable[[BackendItem | None], Awaitable[Decision | Unchanged]]
 Settle = Callable[[BackendItem | None], bool]
 
@@ -70,13 +78,17 @@ class Access:
 
     async def put_new(self, key: bytes, payload: bytes) -> None:
         """Write an item whose content its key decides, unless somebody has done so."""
-        try:
-            await self.put(key, payload, ABSENT)
-        except Mismatch:
-            return
-        except OutcomeUnknown:
-            if await self.get(key) is None:
-                await self.put_new(key, payload)
+        for _ in range(_ATTEMPTS):
+            try:
+                await self.put(key, payload, ABSENT)
+            except Mismatch:
+                return
+            except OutcomeUnknown:
+                if await self.get(key) is not None:
+                    return
+            else:
+                return
+        raise Unavailable("the replies to a write were lost again and again")
 
     async def items(self, prefix: bytes) -> AsyncIterator[BackendItem]:
         """Iterate over all items with a prefix."""
@@ -104,33 +116,43 @@ class Access:
             OutcomeUnknown: a reply was lost and cannot be settled.
 
         """
+        attempt = _Attempt()
+        try:
+            return await self._replace(key, decide, settle, attempt)
+        except (Unavailable, StoreTimeout) as error:
+            if attempt.unsettled is None:
+                raise
+            raise OutcomeUnknown("the reply to the write was lost, and it could not be looked for") from error
+
+    async def _replace(self, key: bytes, decide: Decide, settle: Settle, attempt: _Attempt) -> Any:
         deadline = self.environment.boot_time() + self._timeout
         delay = _FIRST_DELAY
-        unsettled: Tag = None
-        sent = Decision(None, None)
         while True:
             item = await self.get(key)
             tag = ABSENT if item is None else item.tag
-            if unsettled is not None and (item is None or tag != unsettled):
+            if attempt.unsettled is not None and (item is None or tag != attempt.unsettled):
                 if settle(item):
-                    return sent.result
-                unsettled = None
+                    return attempt.sent.result
+                attempt.unsettled = None
             decision = await decide(item)
             if isinstance(decision, Unchanged):
                 return decision.result
-            sent = decision
+            attempt.sent = decision
             try:
-                if decision.payload is None:
-                    await self.delete(key, tag)
-                else:
-                    await self.put(key, decision.payload, tag)
+                await self._carry_out(key, decision, tag)
             except Mismatch:
                 delay = await self._wait(delay, deadline)
             except OutcomeUnknown:
-                unsettled = tag
+                attempt.unsettled = tag
                 delay = await self._wait(delay, deadline)
             else:
                 return decision.result
+
+    async def _carry_out(self, key: bytes, decision: Decision, tag: Tag) -> None:
+        if decision.payload is None:
+            await self.delete(key, tag)
+        else:
+            await self.put(key, decision.payload, tag)
 
     async def _wait(self, delay: float, deadline: float) -> float:
         if self.environment.boot_time() >= deadline:
