@@ -3,7 +3,8 @@
 A name is looked up in the environment (`HOLDALL_STORES_<NAME>_URL`, `HOLDALL_LOCKS_<NAME>_URL`, `..._TIMEOUT`), then
 in the file that `HOLDALL_CONFIG` names, or else the first `holdall.toml`, or `pyproject.toml` with a table
 `[tool.holdall]`, in the working directory or above it. `${NAME}` in a file stands for an environment variable, so that
-secrets stay out.
+secrets stay out. Relative paths in a file are relative to its folder. A URL from the environment takes the place of the
+whole table but for its timeout. A lock without a table of its own is opened where the store of its name is.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ class StoreConfig:
         url: its URL.
         timeout: seconds that bound every operation.
         options: options beside those in the URL.
+        source: where it stands, for errors.
+        folder: what relative paths in it are relative to; None for the working directory.
 
     """
 
     url: str = field(repr=False)
     timeout: float = DEFAULT_TIMEOUT
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source: str = field(default="the call", compare=False)
+    folder: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +62,14 @@ class Config:
         stores: tables of `url`, `timeout` and options, by name.
         locks: the same for locks.
         source: where they come from, for errors.
+        folder: what relative paths are relative to; None for the working directory.
 
     """
 
     stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]], repr=False)
     locks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]], repr=False)
     source: str = "code"
+    folder: str | None = None
 
     def find(self, section: Section, name: str) -> StoreConfig:
         """Return what a name stands for.
@@ -76,14 +83,27 @@ class Config:
 
         """
         if not _NAME.fullmatch(name):
-            message = "what is to be opened is neither a URL (scheme://...) nor a name of letters, digits, '-' and '_'"
+            message = (
+                "what is to be opened is neither a URL (scheme://...) nor a name of letters, digits, '-' and '_'; "
+                "a file is opened with sqlite:///app.db"
+            )
             raise ConfigError(message)
         tables = self.stores if section == "stores" else self.locks
-        table = {**tables.get(name, {}), **_from_environment(section, name)}
-        where = f"[{section}.{name}] of {self.source}"
-        if "url" not in table:
-            raise ConfigError(_unknown_name(section, name, tables, self.source))
-        return _parse_table(table, where)
+        table = dict(tables.get(name, {}))
+        given = _from_environment(section, name)
+        if "url" in given:
+            timeout = table.get("timeout")
+            table = given if timeout is None else {"timeout": timeout, **given}
+            return _parse_table(table, f"the environment (HOLDALL_{section}_{name}...)".upper(), None)
+        table.update(given)
+        if "url" in table:
+            return _parse_table(table, f"[{section}.{name}] of {self.source}", self.folder)
+        if section == "locks" and not table and self._has_store(name):
+            return self.find("stores", name)
+        raise ConfigError(_unknown_name(section, name, tables, self.source))
+
+    def _has_store(self, name: str) -> bool:
+        return name in self.stores or "url" in _from_environment("stores", name)
 
 
 def _from_environment(section: Section, name: str) -> dict[str, str]:
@@ -96,19 +116,23 @@ def _from_environment(section: Section, name: str) -> dict[str, str]:
 
 
 def _unknown_name(section: Section, name: str, tables: Mapping[str, Any], source: str) -> str:
+    if name in tables:
+        found = ", ".join(map(repr, tables[name])) or "nothing"
+        return f"[{section}.{name}] of {source} has no 'url'; it has {found}"
     hint = did_you_mean(name, tables, "")
     variable = f"HOLDALL_{section}_{name.replace('-', '_')}_URL".upper()
     places = f"set it in [{section}.{name}] of holdall.toml or in {variable} (looked in {source})"
     return f"no url for {name!r}: {hint} {places}" if hint else f"no url for {name!r}: {places}"
 
 
-def _parse_table(table: Mapping[str, Any], where: str) -> StoreConfig:
+def _parse_table(table: Mapping[str, Any], where: str, folder: str | None) -> StoreConfig:
     table = {name: _fill_in(value, f"{name!r} in {where}") for name, value in table.items()}
     url, timeout = table.pop("url"), table.pop("timeout", DEFAULT_TIMEOUT)
     if not isinstance(url, str):
         message = f"'url' in {where} must be text"
         raise ConfigError(message)
-    return StoreConfig(url=url, timeout=check_timeout(timeout, where), options=MappingProxyType(table))
+    seconds = check_timeout(timeout, where)
+    return StoreConfig(url=url, timeout=seconds, options=MappingProxyType(table), source=where, folder=folder)
 
 
 def _fill_in(value: Any, where: str) -> Any:
@@ -170,7 +194,7 @@ def _table_of(path: Path) -> dict[str, Any] | None:
     import tomllib  # noqa: PLC0415 - needed only where there is a file, and slow to import
 
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"the configuration file {path} cannot be read: {error}"
         raise ConfigError(message) from error
@@ -186,7 +210,8 @@ def _read(path: Path, table: dict[str, Any] | None) -> Config:
             raise ConfigError(message)
     for section in _SECTIONS:
         _check_section(section, table.get(section, {}), path)
-    return Config(stores=table.get("stores", {}), locks=table.get("locks", {}), source=str(path))
+    folder = str(path.absolute().parent)
+    return Config(stores=table.get("stores", {}), locks=table.get("locks", {}), source=str(path), folder=folder)
 
 
 def _check_section(section: str, tables: Any, path: Path) -> None:

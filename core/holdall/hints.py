@@ -18,5 +18,5 @@ def did_you_mean(name: str, valid: Iterable[str], otherwise: str) -> str:
     """
     import difflib  # noqa: PLC0415 - only errors need it
 
-    nearest = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.6)
     return f"did you mean {nearest[0]!r}?" if nearest else otherwise

@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import threading
 import warnings
@@ -18,6 +19,7 @@ from typing import Any
 import pluggy
 
 from holdall import hookspecs
+from holdall.capabilities import Capabilities
 from holdall.errors import AdapterBroken, AdapterNotFound, DriverMissing
 from holdall.hints import did_you_mean
 from holdall.spi import SPI_VERSION, Adapter
@@ -180,17 +182,49 @@ def _checked(scheme: str, adapter: Any) -> Adapter:
             f"this holdall has version {SPI_VERSION}: install releases that fit together"
         )
         raise AdapterBroken(message)
+    faults = _faults(adapter)
+    if faults:
+        message = f"adapter {adapter.name!r} is described wrongly: {'; '.join(faults)}"
+        raise AdapterBroken(message)
     return adapter
+
+
+def _faults(adapter: Adapter) -> list[str]:
+    """Return what is wrong with a description, which comes from a stranger who may not use a type checker."""
+    ways = (adapter.backend, adapter.connect, adapter.store, adapter.async_store, adapter.lock, adapter.async_lock)
+    io: Any = adapter.io
+    schemes: Any = adapter.schemes
+    checks = {
+        "schemes must be a tuple of str": isinstance(schemes, tuple) and all(isinstance(each, str) for each in schemes),
+        "io must be 'none', 'blocking' or 'suspending'": io in {"none", "blocking", "suspending"},
+        "capabilities must be Capabilities": isinstance(adapter.capabilities, Capabilities),
+        "it needs backend, connect, or whole objects": any(way is not None for way in ways),
+        "backend and connect exclude each other": adapter.backend is None or adapter.connect is None,
+    }
+    return [fault for fault, holds in checks.items() if not holds]
 
 
 def _call(hook: str, plugins: Iterable[Any]) -> list[Any]:
     wanted = list(plugins)
     others = [plugin for plugin in manager.get_plugins() if not any(plugin is kept for kept in wanted)]
     caller: Callable[[], list[Any]] = manager.subset_hook_caller(hook, others)
-    return caller()
+    try:
+        return caller()
+    except Exception as error:
+        message = f"the hook {hook} of a plugin failed: {error!r}"
+        raise AdapterBroken(message) from error
 
 
 _in_code: list[Any] = []
+
+
+def _unlock() -> None:
+    """Free the lock in a forked child: the thread that held it is not there."""
+    global _loading  # noqa: PLW0603 - it belongs to the process
+    _loading = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_unlock)
 
 
 def _registered() -> list[Any]:

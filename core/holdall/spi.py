@@ -25,6 +25,8 @@ import pluggy
 from holdall.values import ABSENT, ANY, Appended, Expect, ExpectHead, Head, Holder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from holdall.capabilities import Capabilities
     from holdall.lock import AsyncLock, Lock
     from holdall.store import AsyncStore, Store
@@ -469,6 +471,7 @@ class Target:
         client: a driver client, pool or session of the caller's, or None.
         environment: sleeping, clock, ids and randomness.
         suspending: whether the calls may suspend, because an event loop runs them; otherwise they must block.
+        folder: what relative paths are relative to: the folder of the configuration file, else the working directory.
 
     """
 
@@ -478,6 +481,7 @@ class Target:
     client: Any
     environment: Environment
     suspending: bool
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,8 +62,12 @@ def parse_url(text: str) -> Url:
 
     """
     match = _URL.fullmatch(text)
-    if match is None:
-        what = "has a '#': write it as %23" if "#" in text else "is not of the form scheme://place?option=value"
+    if match is None or text != text.strip():
+        what = "is not of the form scheme://place?option=value"
+        if match is not None:
+            what = "has white space around it"
+        elif "#" in text:
+            what = "has a '#': write it as %23"
         message = f"the storage URL {what}"
         raise ConfigError(message)
     return Url(
@@ -113,6 +117,8 @@ def parse_options(adapter: str, declared: Iterable[Option], given: Mapping[str, 
 
 
 def _unknown(adapter: str, name: str, known: list[str]) -> str:
+    if name == "timeout":
+        return "timeout is no option of a URL: pass timeout= to the call, or set it in the table of the configuration"
     hint = did_you_mean(name, known, f"it has {', '.join(sorted(known)) or 'none'}")
     return f"adapter {adapter!r} has no option {name!r}: {hint}"
 

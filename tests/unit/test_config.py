@@ -66,7 +66,9 @@ def test_references_keep_secrets_out(tmp_path, monkeypatch):
     [
         ("[store.default]\nurl='x'", "did you mean 'stores'"),
         ("[stores]\ndefault='memory://'", r"must hold tables"),
-        ("[stores.default]\ntimeout=1", "no url for 'default'"),
+        ("[stores.default]\nulr='memory://'", "has no 'url'; it has 'ulr'"),
+        ("[stores.default]\nurl='memory://'\nlkie='x'", r"did you mean 'like'.*\[stores.default\] of"),
+        ("[stores.default]\nurl='other'", r"\[stores.default\] of"),
         ("[stores.default]\nurl='memory://'\ntimeout=-1", "positive number"),
         ("[stores.default]\nurl=3", "must be text"),
         ("[stores.defalt]\nurl='memory://'", "did you mean 'defalt'"),
@@ -113,3 +115,32 @@ def test_option_in_two_places():
 def test_timeout_must_be_a_positive_number(timeout):
     with pytest.raises(ConfigError, match="timeout"):
         holdall.open_store("memory://", timeout=timeout)
+
+
+def test_relative_paths_are_relative_to_the_file(tmp_path, monkeypatch):
+    write(tmp_path, '[stores.default]\nurl = "sqlite:///app.db"')
+    (tmp_path / "deep" / "down").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "deep" / "down")
+    holdall.open_store("default").close()
+    assert (tmp_path / "app.db").exists()
+    holdall.open_store("sqlite:///here.db").close()
+    assert (tmp_path / "deep" / "down" / "here.db").exists()
+
+
+def test_a_lock_without_a_table_is_where_its_store_is(tmp_path):
+    write(tmp_path, '[stores.default]\nurl = "sqlite:///app.db"')
+    with holdall.open_store("default") as store, holdall.open_lock("default") as lock:
+        lease = lock.try_acquire("k")
+        assert holdall.open_lock(store).holder("k").token == lease.token
+
+
+def test_a_url_from_the_environment_replaces_the_options_of_the_file(tmp_path, monkeypatch):
+    write(tmp_path, '[stores.default]\nurl = "sqlite:///app.db"\ndurability = "relaxed"\ntimeout = 4')
+    monkeypatch.setenv("HOLDALL_STORES_DEFAULT_URL", "memory://swapped")
+    found = load_config().find("stores", "default")
+    assert (found.url, found.timeout, dict(found.options)) == ("memory://swapped", 4.0, {})
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path):
+    write(tmp_path, '\ufeff[stores.default]\nurl = "memory://bom"')
+    assert load_config().find("stores", "default").url == "memory://bom"

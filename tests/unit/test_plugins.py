@@ -77,6 +77,9 @@ def test_a_broken_one_is_named_and_disturbs_nobody(install, source):
         ("x = 1", "no hook named holdall_adapter"),
         (GOOD.format(name="odd", more=", spi_version=99"), "version 99"),
         ("from holdall import hookimpl\n@hookimpl\ndef holdall_adapter():\n    return 'adapter'", "returned str"),
+        (GOOD.replace('io="none"', 'io="block"').format(name="odd", more=""), "io must be"),
+        (GOOD.replace('("{name}",)', '"{name}"').format(name="odd", more=""), "schemes must be"),
+        (GOOD.replace('summary="-", ', "").format(name="odd", more=""), "hook holdall_adapter of a plugin failed"),
     ],
 )
 def test_one_that_does_not_fit_says_why(install, source, hint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -122,6 +123,15 @@ class Space:
 
 _spaces: dict[str, Space] = {}
 _finding = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """Forget every space in a forked child: some thread may have held its mutex, and is not there to release it."""
+    global _spaces, _finding
+    _spaces, _finding = {}, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def space_named(name: str) -> Space:

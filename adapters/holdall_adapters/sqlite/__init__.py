@@ -71,7 +71,7 @@ def path_of(target: Target) -> Path:
     if "\x00" in path:
         message = "a file name cannot hold a NUL character"
         raise ConfigError(message)
-    return Path(path).absolute()
+    return target.folder / path
 
 
 async def connect(target: Target) -> Connection:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from holdall.errors import ConfigError
+from holdall.errors import ConfigError, Corrupt
 from holdall_adapters.sqlite.errors import translated
+from holdall_adapters.sqlite.fork_port import gate
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -112,18 +113,19 @@ class Database:
         self.path = path
         self.timeout = timeout
         self.clock = Clock()
+        self._create = create
         self._uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
         self._synchronous = "FULL" if durable else "NORMAL"
         self._idle: deque[Session] = deque()
         self._closed = False
         self._abandoned = weakref.finalize(self, _close_all, self._idle, os.getpid())
         self._abandoned.atexit = False
+        self._identity: tuple[int, int] | None = None
+        gate.watch(self)
 
     def connect(self) -> Session:
         """Open a connection; whoever opens it closes it."""
-        if not self.path.parent.is_dir():
-            message = f"the folder {str(self.path.parent)!r} of the database file does not exist: create it first"
-            raise ConfigError(message)
+        self._check_place()
         try:
             session = sqlite3.connect(
                 self._uri,
@@ -141,6 +143,22 @@ class Database:
         session.create_function("holdall_now", 0, self.clock)
         return self._settled(session)
 
+    def _check_place(self) -> None:
+        """Say what is wrong with the path where SQLite would only say that it cannot be opened."""
+        folder = self.path.parent
+        fault = None
+        if not folder.is_dir():
+            fault = f"its folder {str(folder)!r} does not exist: create it first"
+        elif self.path.is_dir():
+            fault = "it is a folder"
+        elif not self._create and not self.path.exists():
+            fault = "it does not exist, and create=false forbids to make it"
+        elif not self.path.exists() and not os.access(folder, os.W_OK):
+            fault = f"its folder {str(folder)!r} may not be written"
+        if fault is not None:
+            message = f"the database file {str(self.path)!r} cannot be opened: {fault}"
+            raise ConfigError(message)
+
     def _settled(self, session: Session) -> Session:
         try:
             session.run(f"PRAGMA synchronous = {self._synchronous}")
@@ -150,17 +168,52 @@ class Database:
         return session
 
     def take(self) -> Session:
-        """Return a connection that nobody uses."""
+        """Return a connection that nobody uses.
+
+        Raises:
+            Corrupt: the file is not the one that was opened first.
+
+        """
+        gate.enter()
         try:
-            return self._idle.pop()
-        except IndexError:
-            return self.connect()
+            self._check_identity()
+            try:
+                return self._idle.pop()
+            except IndexError:
+                return self.connect()
+        except BaseException:
+            gate.leave()
+            raise
 
     def give(self, session: Session) -> None:
         """Give a connection back."""
         self._idle.append(session)
         if self._is_closed() or len(self._idle) > _MOST_IDLE:
             _close_some(self._idle, 0 if self._is_closed() else _MOST_IDLE)
+        gate.leave()
+
+    def _check_identity(self) -> None:
+        """Refuse to write into a file that has lost its name: nobody would find it again."""
+        found = self._identify()
+        if self._identity is None:
+            self._identity = found
+        elif self._identity != found:
+            self.close_idle()
+            message = (
+                "the database file was removed or replaced while it was open: close the handle and find out who did it"
+            )
+            raise Corrupt(message)
+
+    def _identify(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self.path)  # noqa: PTH116 - half the time of Path.stat, in every operation
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def close_idle(self) -> None:
+        """Close the connections that nobody uses; the next operation opens one."""
+        _close_some(self._idle, 0)
 
     def _is_closed(self) -> bool:
         return self._closed
@@ -245,10 +298,10 @@ class Transaction:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._session = database.take()
 
     def __enter__(self) -> Self:
         """Begin."""
+        self._session = self._database.take()
         try:
             self._session.run("BEGIN IMMEDIATE")
         except sqlite3.Error as error:

@@ -61,7 +61,7 @@ async def prepare(database: Database, environment: Environment, *, create: bool)
         StoreTimeout: others kept the database locked.
 
     """
-    session = database.connect()
+    session = database.take()
     try:
         await _switch_to_wal(session, environment, database.timeout)
         anchor = _current(session, environment)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdall.errors import InvalidArgument, TooLarge
 from holdall.keys import check_name, is_text
-from holdall.values import ABSENT, ANY, Expect, ExpectHead, Head, Lease
+from holdall.values import ABSENT, ANY, Expect, ExpectHead, Head, Lease, Record
 
 if TYPE_CHECKING:
     from holdall.capabilities import Capabilities
@@ -55,6 +55,10 @@ def check_fence_argument(fence: Any) -> int | None:
     """
     if fence is None:
         return None
+    if not isinstance(fence, Lease | int):
+        hint = "pass its lease: fence=hold.lease" if hasattr(fence, "lease") else "pass a Lease or its token"
+        message = f"fence must not be a {kind_of(fence)}: {hint}"
+        raise InvalidArgument(message)
     return check_token(fence.token if isinstance(fence, Lease) else fence, "fence")
 
 
@@ -123,6 +127,8 @@ def _check_head_argument(head: Any) -> Head:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, Record):
+        return "a Record: pass its version"
     return repr(value) if value is None or value == "" or isinstance(value, bool) else type(value).__name__
 
 

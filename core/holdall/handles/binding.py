@@ -26,7 +26,7 @@ def bind(handle: type[Handle[Any]], operations: type, names: Iterable[str], *, a
     """
     make = _asynchronous if asynchronous else _synchronous
     for name in names:
-        setattr(handle, name, make(name, getattr(operations, name)))
+        setattr(handle, name, make(name.removesuffix("_chunk"), getattr(operations, name)))
 
 
 def _synchronous(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

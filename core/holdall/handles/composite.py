@@ -172,16 +172,20 @@ def _check_same(seen: Head | None, now: Head | None) -> None:
         raise NotFound(message)
 
 
-def check_callable(function: Any) -> None:
+def check_callable(function: Any, *, asynchronous: bool) -> None:
     """Refuse what cannot be called.
 
     Args:
         function: what the caller passed.
+        asynchronous: whether it may be a coroutine function.
 
     Raises:
-        InvalidArgument: it cannot be called.
+        InvalidArgument: it cannot be called, or only by an asynchronous store.
 
     """
+    if not asynchronous and inspect.iscoroutinefunction(function):
+        message = "function is asynchronous, the store is not: use holdall.open_async_store, or a plain function"
+        raise InvalidArgument(message)
     if not callable(function):
         message = f"function must be callable, not {type(function).__name__}"
         raise InvalidArgument(message)

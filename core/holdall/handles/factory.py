@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from holdall.config import Config, Section, StoreConfig, check_timeout, load_config
@@ -13,7 +14,7 @@ from holdall.lock import AsyncLock, Lock
 from holdall.plugins import load_adapter, load_plugins, wrap_store
 from holdall.spi import Adapter
 from holdall.store import AsyncStore, Store
-from holdall.url import parse_options, parse_url
+from holdall.url import Url, parse_options, parse_url
 
 
 def make_store(what: Any, timeout: float | None, client: Any, config: Config | None) -> Store:
@@ -70,19 +71,30 @@ def _found(section: Section, what: Any, timeout: float | None, config: Config | 
         found = (load_config() if config is None else config).find(section, what)
     if timeout is None:
         return found
-    return StoreConfig(url=found.url, timeout=check_timeout(timeout, "the call"), options=found.options)
+    return replace(found, timeout=check_timeout(timeout, "the call"))
 
 
 def _opening(config: StoreConfig, client: Any) -> Opening:
     load_plugins()
-    url = parse_url(config.url)
-    adapter: Adapter = load_adapter(url.scheme)
+    timeout = check_timeout(config.timeout, config.source)
+    try:
+        url = parse_url(config.url)
+        adapter: Adapter = load_adapter(url.scheme)
+        options = _options(adapter, url, config)
+    except ConfigError as error:
+        if config.source == "the call":
+            raise
+        message = f"{error.message} (in {config.source})"
+        raise ConfigError(message) from error
+    return Opening(adapter, url, options, timeout, client, config.folder)
+
+
+def _options(adapter: Adapter, url: Url, config: StoreConfig) -> dict[str, Any]:
     both = sorted(set(url.query) & set(config.options))
     if both:
         message = f"option {both[0]!r} stands in the URL and beside it: keep one"
         raise ConfigError(message)
-    options = parse_options(adapter.name, adapter.options, {**url.query, **config.options})
-    return Opening(adapter, url, options, check_timeout(config.timeout, "the call"), client)
+    return parse_options(adapter.name, adapter.options, {**url.query, **config.options})
 
 
 def _refuse_settings(timeout: float | None, client: Any) -> None:

@@ -147,11 +147,12 @@ async def acquire(
 
 
 def _timed_out(key: str, patience: float, holder: Holder | None) -> LockTimeout:
+    tried = f"could not be had in {patience:g} s" if patience else "could not be had at once (timeout=0)"
     if holder is None:
-        return LockTimeout(f"{key!r} could not be had in {patience:g} s; it has just become free")
+        return LockTimeout(f"{key!r} {tried}; it has just become free")
     seconds = math.ceil(holder.expires_in)
     return LockTimeout(
-        f"{key!r} could not be had in {patience:g} s: {holder.owner!r} holds it with token {holder.token}, "
+        f"{key!r} {tried}: {holder.owner!r} holds it with token {holder.token}, "
         f"for about {seconds} s more unless it renews",
         holder,
     )

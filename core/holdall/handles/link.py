@@ -9,6 +9,7 @@ import os
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from holdall.clock import boot_time
@@ -35,6 +36,7 @@ class Opening:
     options: dict[str, Any]
     timeout: float
     client: Any
+    folder: str | None
 
     async def connect(self, *, suspending: bool) -> Connection:
         """Open the storage.
@@ -69,6 +71,7 @@ class Opening:
             client=self.client,
             environment=SuspendingEnvironment() if suspending else BlockingEnvironment(),
             suspending=suspending,
+            folder=Path.cwd() if self.folder is None else Path(self.folder),
         )
 
 

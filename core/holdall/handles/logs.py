@@ -7,7 +7,7 @@ from typing import Any
 
 from holdall.codec import decode, digest, encode
 from holdall.environment import new_id
-from holdall.errors import InvalidArgument
+from holdall.errors import InvalidArgument, InvalidValue
 from holdall.handles.arguments import (
     check_count,
     check_expect_head,
@@ -19,7 +19,8 @@ from holdall.handles.records import RecordOperations
 from holdall.spi import AppendRequest, LogRequest, StoredEntries
 from holdall.values import ANY, Appended, Entries, Entry, ExpectHead, Fence, Head, Lease, Page
 
-_NOT_ENTRIES: tuple[type, ...] = (str, bytes, Mapping)
+_NOT_ENTRIES: tuple[type, ...] = (str, bytes, bytearray, Mapping, set, frozenset)
+"""What can be iterated and yet is no batch: one value, or values without an order."""
 
 
 class LogOperations(RecordOperations):
@@ -116,12 +117,13 @@ class LogOperations(RecordOperations):
     def _payloads(self, values: list[Any]) -> list[bytes]:
         limits = self._capabilities
         check_size("batch (entries)", len(values), limits.max_batch_entries)
-        payloads = [encode(value) for value in values]
+        payloads: list[bytes] = []
         total = 0
-        for payload in payloads:
-            total += len(payload)
-            if len(payload) > limits.max_value_bytes:
-                check_size("entry (bytes of JSON)", len(payload), limits.max_value_bytes)
+        for number, value in enumerate(values):
+            payloads.append(_encode_entry(number, value))
+            total += len(payloads[-1])
+            if len(payloads[-1]) > limits.max_value_bytes:
+                check_size(f"entry {number} (bytes of JSON)", len(payloads[-1]), limits.max_value_bytes)
         check_size("batch (bytes of JSON)", total, limits.max_batch_bytes)
         return payloads
 
@@ -130,9 +132,17 @@ class LogOperations(RecordOperations):
         return LogRequest(scope, key, check_expect_head(expect), check_fence_argument(fence))
 
 
+def _encode_entry(number: int, value: Any) -> bytes:
+    try:
+        return encode(value)
+    except InvalidValue as error:
+        message = f"entry {number}: {error.message}"
+        raise InvalidValue(message, error.path) from error
+
+
 def _listed(entries: Any) -> list[Any]:
     if isinstance(entries, _NOT_ENTRIES) or not hasattr(entries, "__iter__"):
-        message = f"entries must be an iterable of entries, not one {kind_of(entries)}: put it into a list"
+        message = f"entries must be several entries in their order, not a {kind_of(entries)}: make a list of it"
         raise InvalidArgument(message)
     return list(entries)
 

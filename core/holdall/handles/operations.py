@@ -55,6 +55,9 @@ class StoreOperations(LogOperations):
 
     async def commit(self, operations: Iterable[CommitOperation]) -> list[Any]:
         """As `Store.commit`."""
+        if isinstance(operations, Put | Delete | Append | Check):
+            message = f"a commit takes several operations, not one {type(operations).__name__}: put it into a list"
+            raise InvalidArgument(message)
         requests = [self._located_request(operation) for operation in operations]
         self._check_commit(requests)
         results = list(await self._driver.commit(requests))

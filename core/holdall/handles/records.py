@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdall.codec import decode, encode
 from holdall.environment import new_id
@@ -17,6 +17,7 @@ from holdall.handles.arguments import (
     check_ttl,
     kind_of,
 )
+from holdall.rules import concerning
 from holdall.spi import DeleteRequest, PutRequest, StoredRecord
 from holdall.values import ANY, Expect, Fence, Page, Record
 
@@ -75,7 +76,10 @@ class RecordOperations:
 
     async def put_many(self, scope: str, values: Mapping[str, Any], *, ttl: float | None = None) -> int:
         """As `Store.put_many`."""
-        requests = [self._put_request(scope, key, value, ANY, ttl, None) for key, value in _items(values)]
+        requests: list[PutRequest] = []
+        for key, value in _items(values):
+            with concerning(Named(scope, key)):
+                requests.append(self._put_request(scope, key, value, ANY, ttl, None))
         done: list[str] = []
         for start in range(0, len(requests), MANY):
             chunk = requests[start : start + MANY]
@@ -150,6 +154,13 @@ class RecordOperations:
     def _delete_request(self, scope: str, key: str, expect: Any, fence: Any) -> DeleteRequest:
         scope, key = self._names.pair(scope, key)
         return DeleteRequest(scope, key, check_expect(expect), check_fence_argument(fence))
+
+
+class Named(NamedTuple):
+    """What an error is about."""
+
+    scope: str
+    key: str
 
 
 def _items(values: Any) -> list[tuple[Any, Any]]:

@@ -69,14 +69,14 @@ class StoreHandle(Handle[SyncLink]):
     ) -> Record:
         """As `Store.update`."""
         with Locating(self.adapter, "update", scope, key):
-            composite.check_callable(function)
+            composite.check_callable(function, asynchronous=False)
             patience = self._link.opening.timeout
             return drive(composite.update(self._face, self._environment, patience, scope, key, function, ttl, fence))
 
     def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """As `Store.transaction`."""
         with Locating(self.adapter, "transaction"):
-            composite.check_callable(function)
+            composite.check_callable(function, asynchronous=False)
             return drive(composite.transaction(self._face, self._environment, function, attempts, DrivenTransaction))
 
     def iter_records(self, scope: str, prefix: str = "", *, after: str | None = None) -> Iterator[Record]:
@@ -141,14 +141,14 @@ class AsyncStoreHandle(Handle[AsyncLink]):
     ) -> Record:
         """As `Store.update`."""
         with Locating(self.adapter, "update", scope, key):
-            composite.check_callable(function)
+            composite.check_callable(function, asynchronous=True)
             patience = self._link.opening.timeout
             return await composite.update(self, self._environment, patience, scope, key, function, ttl, fence)
 
     async def transaction(self, function: Callable[[Any], Any], *, attempts: int = 10) -> Any:
         """As `Store.transaction`."""
         with Locating(self.adapter, "transaction"):
-            composite.check_callable(function)
+            composite.check_callable(function, asynchronous=True)
             return await composite.transaction(self, self._environment, function, attempts, _as_it_is)
 
     def iter_records(self, scope: str, prefix: str = "", *, after: str | None = None) -> AsyncIterator[Record]:
