@@ -31,7 +31,8 @@ def file(tmp_path):
         ("1 2\n", "line 1: is not JSON: Extra data"),
         ("[" * 200_000, "line 1: is nested too deeply"),
         ("[" * 129 + "]" * 129, "line 1: more than 128 nested containers"),
-        ("9" * 5_000, "line 1: holds an int of too many digits"),
+        ("9" * 5_000, "line 1: cannot be kept exactly"),
+        ('{"a": 1, "a": 2}', "the same key twice"),
         (json.dumps("x" * 50).encode("utf-16"), "line 1: is not UTF-8"),
     ],
 )

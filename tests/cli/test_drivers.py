@@ -58,6 +58,7 @@ def test_versions_of_an_extra(distribution):
 
 def test_an_installed_botocore_that_neither_accepts(distribution):
     distribution("boto3", "1.44", requires=["botocore<1.45,>=1.44"])
+    distribution("aiobotocore", "3.0", requires=["botocore<1.45,>=1.44"])
     distribution("botocore", "1.50")
     found = botocore_conflict()
     assert found.exists

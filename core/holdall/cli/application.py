@@ -138,7 +138,7 @@ def _forget_output() -> None:
 @click.version_option(package_name="holdall", message="%(prog)s %(version)s", help="Show the version and exit.")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Durable records, logs, leases and agent sessions on whatever storage you already have."""
+    """Durable records, logs and leases on whatever storage you already have."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
         sys.exit(USAGE)

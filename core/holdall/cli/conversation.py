@@ -126,14 +126,23 @@ def _text(path: Path, number: int, line: bytes) -> str:
         raise BadInput(message) from error
 
 
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that names a key twice, of which Python would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        message = "an object has the same key twice, of which only one could be kept"
+        raise ValueError(message)
+    return found
+
+
 def _parsed(path: Path, number: int, text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         message = f"{path}, line {number}: is not JSON: {error.msg} at column {error.colno}"
         raise BadInput(message) from error
     except ValueError as error:
-        message = f"{path}, line {number}: holds an int of too many digits: {error}"
+        message = f"{path}, line {number}: cannot be kept exactly: {error}"
         raise BadInput(message) from error
     except RecursionError as error:
         message = f"{path}, line {number}: is nested too deeply"

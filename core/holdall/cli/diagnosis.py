@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from holdall.cli.drivers import botocore_conflict, drivers_of
-from holdall.cli.failures import UNREACHABLE, line_of, one_line, shown_url, status_of
+from holdall.cli.failures import UNREACHABLE, USAGE, line_of, one_line, shown_url, status_of
 from holdall.cli.probes import Wrong, probe_clock, probe_latency, probe_lease, probe_records
 from holdall.cli.terminal import readable
 from holdall.clock import boot_time
@@ -95,7 +95,7 @@ class Diagnosis:
         self.store: dict[str, str] = {}
         self.latency: dict[str, float] = {}
         self.capabilities: dict[str, Any] = {}
-        self.unreachable = False
+        self.unreachable = self.misconfigured = False
         self._target = target
         self._timeout = timeout
         self._configs = _resolved(target)
@@ -126,6 +126,7 @@ class Diagnosis:
             finding = Finding(name, "failed", str(error), mend or _WRONG)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever fails here is what is looked for
             self.unreachable = self.unreachable or status_of(error) == UNREACHABLE
+            self.misconfigured = self.misconfigured or status_of(error) == USAGE
             finding = Finding(name, "failed", line_of(error), mend or _mend(error))
         self.findings.insert(place, finding)
         return finding.state != "failed"

@@ -8,7 +8,7 @@ import sys
 import click
 
 from holdall.cli.diagnosis import Diagnosis, Finding
-from holdall.cli.failures import DONE, FAILED, UNREACHABLE
+from holdall.cli.failures import DONE, FAILED, UNREACHABLE, USAGE
 from holdall.cli.terminal import Table, print_json, readable
 
 __all__ = ["doctor"]
@@ -45,7 +45,9 @@ def doctor(url_or_name: str, as_json: bool, timeout: float | None) -> None:
 def _status(diagnosis: Diagnosis) -> int:
     if all(finding.state != "failed" for finding in diagnosis.findings):
         return DONE
-    return UNREACHABLE if diagnosis.unreachable else FAILED
+    if diagnosis.unreachable:
+        return UNREACHABLE
+    return USAGE if diagnosis.misconfigured else FAILED
 
 
 def _print_as_json(diagnosis: Diagnosis) -> None:
