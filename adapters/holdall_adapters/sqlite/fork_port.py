@@ -3,92 +3,105 @@
 SQLite keeps one table of file locks a process. A child inherits it, believes that it holds what the parent holds, and
 takes no lock of its own: writes of both are lost without an error, and a mutex that some thread held at the fork is
 held for ever. So before a fork whatever runs is let finish, and every connection is closed; the parent opens them anew.
+
+Nothing here takes a lock, so that a signal handler may use a store whenever it comes, or raise.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Callable
 from typing import Protocol
 
 from holdall.errors import ForkedHandle
 
-__all__ = ["gate"]
+__all__ = ["ForkGate", "Opening", "Usable", "gate"]
 
 _PATIENCE = 60.0
+_STEP = 0.0005
 
 
-class Closeable(Protocol):
-    """What is closed before a fork."""
+class Usable(Protocol):
+    """A connection: `user` is the thread that uses it, or 0."""
 
-    def close_idle(self) -> None:
-        """Close the connections that nobody uses."""
+    user: int
+
+    def close(self) -> None:
+        """Close it."""
         ...
 
 
+class Opening:
+    """Stands for a connection that is being opened."""
+
+    user = 0
+
+    def close(self) -> None:
+        """Hold nothing, give back nothing."""
+
+
 class ForkGate:
-    """Counts the connections in use, and lets a fork wait for them."""
+    """Knows every connection, and lets a fork wait for those in use."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
-        self._busy = 0
         self._forking = False
         self._spoilt = False
-        self._databases: weakref.WeakSet[Closeable] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[Usable] = weakref.WeakSet()
 
-    def watch(self, database: Closeable) -> None:
-        """Close the idle connections of a database before every fork."""
-        with self._changed:
-            self._databases.add(database)
+    def watch(self, connection: Usable) -> None:
+        """Close a connection before every fork; one that was thrown away is not remembered."""
+        self._connections.add(connection)
 
-    def enter(self) -> None:
-        """Begin to use a connection.
+    def wait(self) -> None:
+        """Wait while the process forks.
 
         Raises:
             ForkedHandle: this process was forked while a connection was in use for too long to wait for it.
 
         """
-        with self._changed:
-            while self._forking:
-                self._changed.wait()
-            if self._spoilt:
-                message = (
-                    "this process was forked while SQLite was busy: start processes by spawn, or fork when all is quiet"
-                )
-                raise ForkedHandle(message)
-            self._busy += 1
+        while self._forking:
+            time.sleep(_STEP)
+        if self._spoilt:
+            message = "this process was forked while SQLite was busy: start it by spawn, or fork when all is quiet"
+            raise ForkedHandle(message)
 
-    def leave(self) -> None:
-        """End the use of a connection."""
-        with self._changed:
-            self._busy -= 1
-            if self._forking:
-                self._changed.notify_all()
+    def use(self, connection: Usable) -> bool:
+        """Mark a connection as used; return False if a fork came first, so that it must be given back."""
+        connection.user = threading.get_ident()
+        if self._forking:
+            connection.user = 0
+            return False
+        return True
 
     def before(self) -> None:
-        """Wait until no connection is in use, close all, and let nobody open one."""
-        self._changed.acquire()
+        """Wait until no other thread uses a connection, and close all that are not in use."""
         self._forking = True
-        self._changed.wait_for(lambda: self._busy == 0, _PATIENCE)
-        for database in list(self._databases):
-            database.close_idle()
+        deadline = time.monotonic() + _PATIENCE
+        here = threading.get_ident()
+        while any(each.user not in {0, here} for each in self._known()) and time.monotonic() < deadline:
+            time.sleep(_STEP)
+        for connection in self._known():
+            if not connection.user:
+                connection.close()
+
+    def _known(self) -> list[Usable]:
+        while True:
+            try:
+                return list(self._connections)
+            except RuntimeError:
+                continue  # another thread opened one while they were listed
 
     def after_in_parent(self) -> None:
         """Go on."""
         self._forking = False
-        self._changed.notify_all()
-        self._changed.release()
 
     def after_in_child(self) -> None:
-        """Go on; the threads that used connections are not in the child."""
-        self._changed = threading.Condition(threading.Lock())
-        self._spoilt = self._spoilt or self._busy > 0
-        self._busy = 0
+        """Go on; what was in use at the fork cannot be trusted, here least of all."""
+        self._spoilt = self._spoilt or any(each.user for each in self._known())
         self._forking = False
 
 
 gate = ForkGate()
-register: Callable[..., None] = os.register_at_fork
-register(before=gate.before, after_in_parent=gate.after_in_parent, after_in_child=gate.after_in_child)
+os.register_at_fork(before=gate.before, after_in_parent=gate.after_in_parent, after_in_child=gate.after_in_child)

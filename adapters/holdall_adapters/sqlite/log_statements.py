@@ -33,9 +33,10 @@ __all__ = [
 MASK = (1 << POSITION_BITS) - 1
 MOST_LOGS = 1 << (63 - POSITION_BITS)
 
-_LENGTH = f"""coalesce((SELECT (b.id & {MASK}) + b.count FROM holdall_batches b
+# After a truncate the last row may be gone, or only an older one kept for its batch id: `base` knows the length then.
+_LENGTH = f"""max(l.base, coalesce((SELECT (b.id & {MASK}) + b.count FROM holdall_batches b
     WHERE b.id >= l.id << {POSITION_BITS} AND b.id < (l.id + 1) << {POSITION_BITS}
-    ORDER BY b.id DESC LIMIT 1), l.base)"""
+    ORDER BY b.id DESC LIMIT 1), 0))"""
 LOG = f"""SELECT l.id AS log, l.first AS first, l.incarnation AS incarnation, {_LENGTH} AS length, l.mark AS mark
     FROM holdall_logs l WHERE l.scope = ? AND l.key = ?"""
 LIVE_LOG = f"{LOG} AND l.incarnation IS NOT NULL"
@@ -59,11 +60,10 @@ REVIVE = "UPDATE holdall_logs SET incarnation = ?, first = ?, base = ?, mark = ?
 SET_MARK = "UPDATE holdall_logs SET mark = ? WHERE id = ?"
 INSERT = """INSERT INTO holdall_batches (id, count, payload, batch_id, digest, first)
     VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?)"""
-SEAL = f"""INSERT INTO holdall_logs AS l (scope, key, incarnation, first, base, mark) VALUES (?, ?, NULL, 0, 0, ?)
-    ON CONFLICT (scope, key) DO UPDATE SET mark = excluded.mark WHERE mark <= excluded.mark
-    RETURNING first, incarnation, coalesce((SELECT (b.id & {MASK}) + b.count FROM holdall_batches b
+SEAL = f"""UPDATE holdall_logs SET mark = ? WHERE scope = ? AND key = ? AND mark <= ?
+    RETURNING first, incarnation, max(base, coalesce((SELECT (b.id & {MASK}) + b.count FROM holdall_batches b
         WHERE b.id >= holdall_logs.id << {POSITION_BITS} AND b.id < (holdall_logs.id + 1) << {POSITION_BITS}
-        ORDER BY b.id DESC LIMIT 1), base)"""
+        ORDER BY b.id DESC LIMIT 1), 0))"""
 LIVE = "incarnation IS NOT NULL"
 
 
@@ -79,7 +79,7 @@ def append_statement(expect: str, *, fenced: bool, batch: bool) -> str:
     """
     conditions = {"any": [], "length": ["length = ?"], "head": ["length = ?", "first = ?", "incarnation = ?"]}[expect]
     conditions = [*conditions, *(["mark = ?"] if fenced else [])]
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    where = f" WHERE {' AND '.join([*conditions, f'length <= {MASK} - ?'])}"
     columns, values = (", batch_id, digest, first", ", ?, ?, first") if batch else ("", "")
     return (
         f"INSERT INTO holdall_batches (id, count, payload{columns})"
@@ -107,4 +107,4 @@ def append_parameters(request: AppendRequest, payload: bytes) -> list[Any]:
         parameters.append(request.expect)
     if request.fence is not None:
         parameters.append(request.fence)
-    return parameters
+    return [*parameters, len(request.payloads)]

@@ -9,6 +9,7 @@ import contextlib
 import os
 import random
 import sqlite3
+import threading
 import time
 import weakref
 from collections import deque
@@ -19,7 +20,7 @@ from urllib.parse import quote
 
 from holdall.errors import ConfigError, Corrupt
 from holdall_adapters.sqlite.errors import translated
-from holdall_adapters.sqlite.fork_port import gate
+from holdall_adapters.sqlite.fork_port import Opening, gate
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -45,6 +46,13 @@ class Session(sqlite3.Connection):
     """
 
     patience = 0.0
+    user = 0
+    closed = False
+
+    def close(self) -> None:
+        """Close the connection, and remember it."""
+        self.closed = True
+        super().close()
 
     def run(self, statement: str, parameters: Parameters = (), patience: float | None = None) -> sqlite3.Cursor:
         """Run a statement; a database that is locked is tried again, since nothing has happened then.
@@ -121,11 +129,20 @@ class Database:
         self._abandoned = weakref.finalize(self, _close_all, self._idle, os.getpid())
         self._abandoned.atexit = False
         self._identity: tuple[int, int] | None = None
-        gate.watch(self)
 
     def connect(self) -> Session:
-        """Open a connection; whoever opens it closes it."""
+        """Open a connection, in use by the calling thread."""
         self._check_place()
+        opening = Opening()
+        gate.watch(opening)
+        while not gate.use(opening):
+            gate.wait()
+        try:
+            return self._open()
+        finally:
+            opening.user = 0
+
+    def _open(self) -> Session:
         try:
             session = sqlite3.connect(
                 self._uri,
@@ -138,6 +155,8 @@ class Database:
             )
         except sqlite3.Error as error:
             raise translated(error, writing=False) from error
+        session.user = threading.get_ident()
+        gate.watch(session)
         session.patience = self.timeout
         session.text_factory = bytes
         session.create_function("holdall_now", 0, self.clock)
@@ -145,19 +164,25 @@ class Database:
 
     def _check_place(self) -> None:
         """Say what is wrong with the path where SQLite would only say that it cannot be opened."""
-        folder = self.path.parent
-        fault = None
-        if not folder.is_dir():
-            fault = f"its folder {str(folder)!r} does not exist: create it first"
-        elif self.path.is_dir():
-            fault = "it is a folder"
-        elif not self._create and not self.path.exists():
-            fault = "it does not exist, and create=false forbids to make it"
-        elif not self.path.exists() and not os.access(folder, os.W_OK):
-            fault = f"its folder {str(folder)!r} may not be written"
+        try:
+            fault = self._fault_of_place()
+        except OSError as error:
+            fault = error.strerror
         if fault is not None:
-            message = f"the database file {str(self.path)!r} cannot be opened: {fault}"
+            message = f"the database file {str(self.path)!r:.300} cannot be opened: {fault}"
             raise ConfigError(message)
+
+    def _fault_of_place(self) -> str | None:
+        folder = self.path.parent
+        if not folder.is_dir():
+            return f"its folder {str(folder)!r} does not exist: create it first"
+        if self.path.is_dir():
+            return "it is a folder"
+        if not self._create and not self.path.exists():
+            return "it does not exist, and create=false forbids to make it"
+        if not self.path.exists() and not os.access(folder, os.W_OK):
+            return f"its folder {str(folder)!r} may not be written"
+        return None
 
     def _settled(self, session: Session) -> Session:
         try:
@@ -174,23 +199,24 @@ class Database:
             Corrupt: the file is not the one that was opened first.
 
         """
-        gate.enter()
-        try:
-            self._check_identity()
+        self._check_identity()
+        while True:
+            gate.wait()
             try:
-                return self._idle.pop()
+                session = self._idle.pop()
             except IndexError:
                 return self.connect()
-        except BaseException:
-            gate.leave()
-            raise
+            if not gate.use(session):
+                self._idle.append(session)
+            elif not session.closed:  # a fork closes what is idle
+                return session
 
     def give(self, session: Session) -> None:
         """Give a connection back."""
         self._idle.append(session)
+        session.user = 0
         if self._is_closed() or len(self._idle) > _MOST_IDLE:
             _close_some(self._idle, 0 if self._is_closed() else _MOST_IDLE)
-        gate.leave()
 
     def _check_identity(self) -> None:
         """Refuse to write into a file that has lost its name: nobody would find it again."""

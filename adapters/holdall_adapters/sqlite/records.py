@@ -213,22 +213,23 @@ class SqliteRecords:
     async def scan(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[StoredRecord]:
         """Return a page of live records, up to a bound of bytes."""
         rows: list[StoredRecord] = []
-        limit, size = min(limit, _MOST_ROWS), 0
-        more = False
+        limit, seen, size = min(limit, _MOST_ROWS), 0, 0
+        last, more = "", False
 
         def take(row: Any) -> bool:
-            nonlocal size, more
-            if rows and (len(rows) == limit or size >= _MOST_BYTES):
+            nonlocal last, more, seen, size
+            if seen == limit or size >= _MOST_BYTES:
                 more = True
                 return False
-            stored = self._stored(row[0].decode(), row[1:])
-            if stored is not None:
+            seen, last = seen + 1, row[0].decode()
+            stored = self._stored(last, row[1:])
+            if stored is not None:  # otherwise it expired since the statement looked at it
                 rows.append(stored)
                 size += len(stored.payload)
             return True
 
         self._page("key, payload, version, expires", (scope, prefix, after, limit), take)
-        return StoredPage(rows, rows[-1].key if more else None)
+        return StoredPage(rows, last if more else None)
 
     async def keys(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         """Return a page of keys."""

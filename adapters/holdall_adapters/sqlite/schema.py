@@ -97,6 +97,10 @@ async def _switch_to_wal(session: Session, environment: Environment, timeout: fl
 
 def _current(session: Session, environment: Environment) -> Anchor | None:
     """Return the anchor if nothing has to be written."""
+    encoding = session.run("PRAGMA encoding").fetchall()[0][0].decode()
+    if encoding != "UTF-8":
+        message = f"the database stores text as {encoding}, holdall needs UTF-8: use a file of its own"
+        raise ConfigError(message)
     if not session.run(_HAS_META).fetchall():
         return None
     meta = _meta(session.run(_META).fetchall())
