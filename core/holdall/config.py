@@ -49,7 +49,7 @@ class StoreConfig:
 
     url: str = field(repr=False)
     timeout: float = DEFAULT_TIMEOUT
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     source: str = field(default="the call", compare=False)
     folder: str | None = field(default=None, compare=False)
 
@@ -198,7 +198,17 @@ def _table_of(path: Path) -> dict[str, Any] | None:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"the configuration file {path} cannot be read: {error}"
         raise ConfigError(message) from error
-    return content.get("tool", {}).get("holdall") if path.name == "pyproject.toml" else content
+    if path.name != "pyproject.toml":
+        return content
+    tools = content.get("tool", {})
+    return _table(tools, path).get("holdall") and _table(tools["holdall"], path)
+
+
+def _table(found: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        message = f"[tool] and [tool.holdall] in {path} must be tables"
+        raise ConfigError(message)
+    return cast("dict[str, Any]", found)
 
 
 def _read(path: Path, table: dict[str, Any] | None) -> Config:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 from holdall.errors import ConfigError
 from holdall.hints import did_you_mean
+from holdall.keys import is_text
 
 if TYPE_CHECKING:
     from holdall.spi import Option
@@ -61,6 +62,9 @@ def parse_url(text: str) -> Url:
         ConfigError: it is not a URL, or names an option twice.
 
     """
+    if not is_text(text):
+        message = "the storage URL holds a lone surrogate, which is no Unicode text"
+        raise ConfigError(message)
     match = _URL.fullmatch(text)
     if match is None or text != text.strip():
         what = "is not of the form scheme://place?option=value"
@@ -81,11 +85,14 @@ def parse_url(text: str) -> Url:
 
 def _parse_query(query: str) -> dict[str, str]:
     options: dict[str, str] = {}
+    if "@" in query:
+        message = "the storage URL has an '@' behind its '?': write ? and @ in a password or option as %3F and %40"
+        raise ConfigError(message)
     for part in filter(None, query.split("&")):
         name, separator, value = part.partition("=")
         name = unquote_plus(name)
         if not separator:
-            message = f"option {name!r} of the storage URL has no value: write {name}=..."
+            message = "an option of the storage URL has no value: write name=value"
             raise ConfigError(message)
         if name in options:
             message = f"option {name!r} stands twice in the storage URL: keep one"

@@ -54,6 +54,8 @@ class DerivedLock:
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             state = _state(item)
+            if state.nonce == nonce:
+                return Unchanged(state.token)  # an earlier try of this very call, that arrived late
             now = await self._clock.now()
             if self._left(key, state, now) > 0:
                 return Unchanged(None)

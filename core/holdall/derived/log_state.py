@@ -18,6 +18,8 @@ from holdall.values import Appended, Head
 _RECENT_WRITES = 64
 CHUNK_BYTES = 64 * 1024
 """How many bytes of entries make a chunk."""
+CHUNK_BATCHES = 256
+"""How many batches make one, however small they are."""
 
 
 class Batch(NamedTuple):
@@ -90,7 +92,7 @@ class LogState:
         total = 0
         for count, batch in enumerate(self.tail, 1):
             total += sum(map(len, batch.payloads))
-            if total >= CHUNK_BYTES:
+            if total >= CHUNK_BYTES or count >= CHUNK_BATCHES:
                 return self.without(count), self.tail[:count]
         return self, ()
 

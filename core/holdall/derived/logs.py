@@ -7,6 +7,7 @@ again, the same; whoever reads takes each position once.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from holdall.derived.log_state import (
     encode_chunk,
 )
 from holdall.derived.records import scopes_of
-from holdall.errors import AlreadyExists, Corrupt
+from holdall.errors import AlreadyExists, Corrupt, HoldallError
 from holdall.rules import (
     KEPT_BATCHES,
     check_batch,
@@ -42,7 +43,7 @@ from holdall.rules import (
     kept_position,
     raised_mark,
 )
-from holdall.spi import AppendRequest, LogRequest, StoredEntries, StoredPage
+from holdall.spi import ANY, AppendRequest, LogRequest, StoredEntries, StoredPage
 from holdall.values import Appended, Head
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ class DerivedLogs:
         settle = _settle_by_nonce(write, "truncate")
         result: int = await self._access.replace(named(LOG, request.scope, request.key), decide, settle)
         if kept.incarnation is not None:
-            await self._forget_chunks(kept.incarnation, kept)
+            with contextlib.suppress(HoldallError):  # it is done; what is left of the chunks is for `sweep`
+                await self._forget_chunks(kept.incarnation, kept)
         return result
 
     async def forget_parts(self, incarnation: str, state: LogState) -> int:
@@ -206,7 +208,7 @@ class DerivedLogs:
         async for item in self._access.items(part_prefix(CHUNK, incarnation)):
             if state.incarnation == incarnation and chunk_end(item.key) > state.first:
                 break
-            await self._access.delete(item.key, item.tag)
+            await self._access.delete(item.key, ANY)
             count += 1
         return count
 
@@ -216,7 +218,7 @@ class DerivedLogs:
             batch = decode_remembered(item.payload)
             gone = batch.start + batch.entries <= state.first and batch.number <= state.batches - KEPT_BATCHES
             if state.incarnation != incarnation or gone:
-                await self._access.delete(item.key, item.tag)
+                await self._access.delete(item.key, ANY)
                 count += 1
         return count
 
@@ -237,7 +239,8 @@ class DerivedLogs:
         settle = _settle_by_nonce(write, "drop")
         result = await self._access.replace(named(LOG, request.scope, request.key), decide, settle)
         if dropped is not None:
-            await self.forget_parts(dropped, LogState())
+            with contextlib.suppress(HoldallError):  # it is done; what is left of the chunks is for `sweep`
+                await self.forget_parts(dropped, LogState())
         return bool(result)
 
     async def logs(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:

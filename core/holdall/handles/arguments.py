@@ -35,7 +35,7 @@ def check_ttl(ttl: Any, min_ttl: float, what: str = "ttl") -> float:
         message = f"{what} must be a number of seconds, not {type(ttl).__name__}"
         raise InvalidArgument(message)
     if not 0 < ttl <= MAX_TTL:
-        message = f"{what} must be above 0 and at most a century in seconds, not {ttl!r:.40}"
+        message = f"{what} must be above 0 and at most a century in seconds, not {_number(ttl)}"
         raise InvalidArgument(message)
     if ttl < min_ttl:
         message = f"{what} of {ttl} s is below the shortest of this backend, {min_ttl} s"
@@ -75,7 +75,7 @@ def check_token(token: Any, what: str, lowest: int = 1) -> int:
 
     """
     if isinstance(token, bool) or not isinstance(token, int) or not lowest <= token <= MAX_NUMBER:
-        message = f"{what} must be a Lease or its token, an int from {lowest} to 2**63-1, not {token!r:.40}"
+        message = f"{what} must be a Lease or its token, an int from {lowest} to 2**63-1, not {_number(token)}"
         raise InvalidArgument(message)
     return int(token)
 
@@ -126,6 +126,13 @@ def _check_head_argument(head: Any) -> Head:
     return Head(first, length, head.incarnation)
 
 
+def _number(value: Any) -> str:
+    """Return a number for a message; an int of thousands of digits has no repr."""
+    if isinstance(value, int) and abs(value) > MAX_NUMBER:
+        return "a far larger number" if value > 0 else "a far smaller number"
+    return repr(value) if isinstance(value, int | float) else kind_of(value)
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, Record):
         return "a Record: pass its version"
@@ -145,7 +152,7 @@ def check_count(number: Any, what: str, lowest: int = 0) -> int:
 
     """
     if isinstance(number, bool) or not isinstance(number, int) or number < lowest:
-        message = f"{what} must be an int of {lowest} or more, not {number!r:.40}"
+        message = f"{what} must be an int of {lowest} or more, not {_number(number)}"
         raise InvalidArgument(message)
     return min(int(number), MAX_NUMBER)
 
@@ -166,7 +173,7 @@ def check_seconds(seconds: Any, what: str) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
         message = f"{what} must be a number of seconds from 0 on, or None to wait for ever"
         raise InvalidArgument(message)
-    return float(seconds)
+    return float(min(seconds, MAX_TTL)) if seconds < math.inf else math.inf
 
 
 def kind_of(value: object) -> str:

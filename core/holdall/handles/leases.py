@@ -62,14 +62,18 @@ class LockOperations:
         """As `Lock.renew`."""
         renewed = self._ttl(check_lease(lease).ttl if ttl is None else ttl)
         sent = boot_time()
-        if not await self._driver.renew(self._request(lease), renewed):
+        if self._is_over(lease) or not await self._driver.renew(self._request(lease), renewed):
             message = f"the lease of {lease.key!r} with token {lease.token} is lost: it expired or was released"
             raise LeaseLost(message)
         return Lease(lease.key, lease.owner, lease.token, renewed, lease.nonce, self.deadline(sent, renewed))
 
     async def release(self, lease: Lease) -> bool:
         """As `Lock.release`."""
-        return await self._driver.release(self._request(check_lease(lease)))
+        return not self._is_over(check_lease(lease)) and await self._driver.release(self._request(lease))
+
+    def _is_over(self, lease: Lease) -> bool:
+        """Return whether a lease has expired by its own deadline, where the store has no clock to say so."""
+        return self._capabilities.expiry_clock in {"client", "estimated"} and boot_time() >= lease.deadline
 
     async def held(self, key: str) -> bool:
         """As `Lock.held`."""
@@ -124,6 +128,7 @@ def check_lease(lease: Any) -> Lease:
     if not isinstance(lease, Lease):
         message = f"lease must be the Lease that try_acquire, acquire or renew returned, not {type(lease).__name__}"
         raise InvalidArgument(message)
+    check_name("key of a Lease", lease.key, MAX_NUMBER)
     check_token(lease.token, "token of a Lease")
     check_name("nonce of a Lease", lease.nonce, _MAX_OWNER_BYTES)
     check_ttl(lease.ttl, 0)

@@ -129,9 +129,9 @@ class SyncLink(Link):
         self.connection = drive(opening.connect(suspending=False))
         self._abandoned = weakref.finalize(self, _close_if_same_process, self.connection, os.getpid())
 
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run an operation to its end."""
-        return drive(coroutine)
+    def prepared(self, driver: Any) -> Any:
+        """Return a driver as operations are to call it: as it is."""
+        return driver
 
     def close(self) -> None:
         """Close the storage, once."""
@@ -165,7 +165,7 @@ class AsyncLink(Link):
         """Open the storage if that has not been done."""
         if self.connection is None:
             self.check()
-            await self._runner.run(self._connect_once())
+            await self._runner.run_whole(self._connect_once())
         return self._connected()
 
     def _connected(self) -> Connection:
@@ -178,12 +178,16 @@ class AsyncLink(Link):
         if self.connection is None:
             suspending = self.opening.adapter.io == "suspending"
             connection = await self.opening.connect(suspending=suspending)
-            if self._adopt(connection) is not connection:
-                await connection.close()  # another task connected meanwhile
+            if self.closed or self._adopt(connection) is not connection:
+                await connection.close()  # it was closed, or another task connected meanwhile
 
     def _adopt(self, connection: Connection) -> Connection:
         self.connection = self.connection or connection
         return self.connection
+
+    def prepared(self, driver: Any) -> Any:
+        """Return a driver as operations are to call it."""
+        return self._runner.prepared(driver)
 
     async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run an operation to its end."""
@@ -195,7 +199,7 @@ class AsyncLink(Link):
             return
         self.closed = True
         if self.connection is not None:
-            await self._runner.run(_close(self.connection))
+            await self._runner.run_whole(_close(self.connection))
         self._runner.stop()
 
 

@@ -25,7 +25,7 @@ def _operations(connection: Connection, link: SyncLink | AsyncLink) -> LockOpera
     if connection.lock is None:
         message = f"adapter {link.adapter!r} has no lock"
         raise Unsupported(message)
-    return LockOperations(connection.lock, connection.capabilities, link.opening.timeout)
+    return LockOperations(link.prepared(connection.lock), connection.capabilities, link.opening.timeout)
 
 
 class _LockHandle(Handle[AnyLink]):

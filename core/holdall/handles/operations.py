@@ -55,7 +55,7 @@ class StoreOperations(LogOperations):
 
     async def commit(self, operations: Iterable[CommitOperation]) -> list[Any]:
         """As `Store.commit`."""
-        if isinstance(operations, Put | Delete | Append | Check):
+        if isinstance(operations, Put | Delete | Append | Check) or not hasattr(operations, "__iter__"):
             message = f"a commit takes several operations, not one {type(operations).__name__}: put it into a list"
             raise InvalidArgument(message)
         requests = [self._located_request(operation) for operation in operations]

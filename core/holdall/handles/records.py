@@ -135,8 +135,8 @@ class RecordOperations:
         return Page(page.rows, page.next)
 
     def _keys(self, keys: Iterable[str]) -> list[str]:
-        if isinstance(keys, str | bytes):
-            message = f"keys must be several keys, not one {type(keys).__name__}: put it into a list"
+        if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
+            message = f"keys must be several keys, not one {kind_of(keys)}: put it into a list"
             raise InvalidArgument(message)
         return [self._names.key(key) for key in keys]
 

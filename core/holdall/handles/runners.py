@@ -5,21 +5,56 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Coroutine
+import types
+from collections.abc import Coroutine, Generator
 from typing import Any, Protocol, TypeVar
 
 from holdall.clock import boot_time
 from holdall.drive import drive
-from holdall.errors import StoreTimeout, WrongLoop
+from holdall.errors import ClosedHandle, StoreTimeout, WrongLoop
 
 Result = TypeVar("Result")
+
+
+class HandOver:
+    """A driver whose calls begin by going over to the worker thread: what is before them runs where the caller is.
+
+    So arguments are checked and encoded before the caller goes on, and never by another thread.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the driver that goes over first."""
+        method = getattr(self._driver, name)
+
+        async def call(*arguments: Any) -> Any:
+            await _go_over()
+            return await method(*arguments)
+
+        setattr(self, name, call)
+        return call
+
+
+@types.coroutine
+def _go_over() -> Generator[None, None, None]:
+    yield
 
 
 class Runner(Protocol):
     """Runs whole operations for an asynchronous handle."""
 
+    def prepared(self, driver: Any) -> Any:
+        """Return a driver as the operations of this runner are to call it."""
+        ...
+
     async def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Run an operation to its end."""
+        """Run an operation on a prepared driver to its end."""
+        ...
+
+    async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run what does not use a prepared driver, all of it where drivers are called."""
         ...
 
     def stop(self) -> None:
@@ -33,10 +68,16 @@ class InlineRunner:
     def __init__(self) -> None:
         self._turn = threading.Lock()
 
+    def prepared(self, driver: Any) -> Any:
+        """Return the driver as it is."""
+        return driver
+
     async def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run an operation to its end."""
         with self._turn:
             return drive(coroutine)
+
+    run_whole = run
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
@@ -65,7 +106,7 @@ class _Job:
                 self.coroutine.close()
                 message = "the operation did not get its turn in time: others keep this handle busy"
                 raise StoreTimeout(message)  # noqa: TRY301 - goes the way of every other error of the job
-            result = drive(self.coroutine)
+            result = _drive_on(self.coroutine)
         except BaseException as caught:  # noqa: BLE001 - everything goes to whoever awaits the job
             error = caught
         try:
@@ -82,6 +123,15 @@ class _Job:
             self.future.set_exception(error)
 
 
+def _drive_on(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine to its end in the worker thread, where going over means nothing any more."""
+    try:
+        while True:
+            coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+
+
 class ThreadRunner:
     """For blocking adapters: whole operations run in one thread that the handle owns, one hop an operation."""
 
@@ -89,14 +139,31 @@ class ThreadRunner:
         self._timeout = timeout
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
+        self._starting = threading.RLock()
+        self._stopped = False
+
+    def prepared(self, driver: Any) -> Any:
+        """Return the driver so that its calls go over to the thread."""
+        return HandOver(driver)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Run an operation to its end in the thread; if the waiting task is cancelled, one that has begun goes on."""
-        if self._thread is None:
-            self._start()
+        """Begin an operation here and end it in the thread, from the first call of the driver on."""
+        try:
+            coroutine.send(None)
+        except StopIteration as stop:
+            result: Result = stop.value
+            return result
+        return await self.run_whole(coroutine)
+
+    async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine in the thread; if the waiting task is cancelled, one that has begun goes on.
+
+        Raises:
+            ClosedHandle: the runner was stopped.
+
+        """
         job = _Job(coroutine, asyncio.get_running_loop(), boot_time() + self._timeout)
-        self._jobs.put(job)
+        self._hire(job)
         try:
             result: Result = await job.future
         except asyncio.CancelledError:
@@ -104,15 +171,22 @@ class ThreadRunner:
             raise
         return result
 
-    def _start(self) -> None:
+    def _hire(self, job: _Job) -> None:
         with self._starting:
+            if self._stopped:
+                job.coroutine.close()
+                message = "this handle is closed: open a new one"
+                raise ClosedHandle(message)
             if self._thread is None:
                 self._thread = threading.Thread(target=_work, args=(self._jobs,), name="holdall-worker", daemon=True)
                 self._thread.start()
+            self._jobs.put(job)
 
     def stop(self) -> None:
         """End the thread after the jobs it has."""
-        self._jobs.put(None)
+        with self._starting:
+            self._stopped = True
+            self._jobs.put(None)
 
 
 def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
@@ -130,6 +204,10 @@ class LoopRunner:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    def prepared(self, driver: Any) -> Any:
+        """Return the driver as it is."""
+        return driver
+
     async def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run an operation to its end.
 
@@ -145,6 +223,8 @@ class LoopRunner:
             message = "this handle belongs to another event loop: open one in every loop that uses the store"
             raise WrongLoop(message)
         return await coroutine
+
+    run_whole = run
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""

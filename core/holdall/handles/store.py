@@ -18,11 +18,11 @@ from holdall.spi import Connection
 from holdall.values import Entry, Fence, Record
 
 
-def _operations(connection: Connection, adapter: str) -> StoreOperations:
+def _operations(connection: Connection, link: SyncLink | AsyncLink) -> StoreOperations:
     if connection.store is None:
-        message = f"adapter {adapter!r} has no store"
+        message = f"adapter {link.adapter!r} has no store"
         raise Unsupported(message)
-    return StoreOperations(connection.store, connection.capabilities)
+    return StoreOperations(link.prepared(connection.store), connection.capabilities)
 
 
 class _AwaitableFace:
@@ -49,7 +49,7 @@ class StoreHandle(Handle[SyncLink]):
         if connection is None:
             message = "a synchronous link is connected from the beginning"
             raise RuntimeError(message)
-        self._operations = _operations(connection, link.adapter)
+        self._operations = _operations(connection, link)
         self._capabilities = connection.capabilities
         self._environment = BlockingEnvironment()
         self._face = _AwaitableFace(self)
@@ -133,7 +133,7 @@ class AsyncStoreHandle(Handle[AsyncLink]):
         return self._link.opening.adapter.capabilities if connection is None else connection.capabilities
 
     async def _connect(self) -> StoreOperations:
-        self._operations = _operations(await self._link.connect(), self._link.adapter)
+        self._operations = _operations(await self._link.connect(), self._link)
         return self._operations
 
     async def update(
