@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from holdall.errors import AlreadyExists
@@ -54,12 +54,35 @@ class MemoryLogs:
         self._space.log_keys[scope].shrink(logs)
         if not logs:
             del self._space.logs[scope]
+            self._space.log_keys.pop(scope, None)
             self._space.log_scopes.shrink(self._space.logs)
 
     async def append(self, request: AppendRequest) -> Appended:
         """Append a batch."""
         with self._space.mutex:
-            return self._check_append(request) or self._apply_append(request)
+            repeated = self._check_append(request)
+            if repeated is not None:
+                return repeated
+            undo = self._undoing_append(request)
+            try:
+                return self._apply_append(request)
+            except BaseException:  # an interrupt: nothing of ours fails here
+                undo()
+                raise
+
+    def _undoing_append(self, request: AppendRequest) -> Callable[[], None]:
+        """Return what takes an append back that has not been applied, or only half."""
+        log = self._space.logs.get(request.scope, {}).get(request.key)
+        if log is None:
+            return lambda: self._forget_log(request.scope, request.key)
+        before = (log.incarnation, log.mark, log.batches, len(log.payloads))
+
+        def undo() -> None:
+            log.incarnation, log.mark, log.batches, length = before
+            del log.payloads[length:]
+            log.remembered.pop(request.batch_id or "", None)
+
+        return undo
 
     def _check_append(self, request: AppendRequest) -> Appended | None:
         """Check a batch; return the first result if it is a repetition."""

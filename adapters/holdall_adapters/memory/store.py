@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdall.rules import check_fence, check_head, check_version, concerning, raised_mark
@@ -72,6 +72,7 @@ class MemoryStore(MemoryLogs):
         self._space.record_keys[scope].shrink(records)
         if not records:
             del self._space.records[scope]
+            self._space.record_keys.pop(scope, None)
             self._space.record_scopes.shrink(self._space.records)
 
     async def put(self, request: PutRequest) -> None:
@@ -168,7 +169,28 @@ class MemoryStore(MemoryLogs):
         """Apply all or none: everything is checked before the first is applied."""
         with self._space.mutex:
             checked = [self._check_one(request) for request in requests]
-            return [self._apply_one(request, found) for request, found in zip(requests, checked, strict=True)]
+            undo = [self._undoing(request) for request in requests]
+            try:
+                return [self._apply_one(request, found) for request, found in zip(requests, checked, strict=True)]
+            except BaseException:  # an interrupt: nothing of ours fails here
+                for step in undo:
+                    step()
+                raise
+
+    def _undoing(self, request: WriteRequest) -> Callable[[], None]:
+        """Return what takes a request back that has not been applied, or only half."""
+        scope, key = request.scope, request.key
+        if isinstance(request, AppendRequest):
+            return self._undoing_append(request)
+        before = self._space.records.get(scope, {}).get(key)
+
+        def undo() -> None:
+            if before is not None:
+                self._keep(scope, key, before)
+            elif key in self._space.records.get(scope, {}):
+                self._forget(scope, key)
+
+        return undo
 
     def _check_one(self, request: WriteRequest) -> Any:
         with concerning(request):

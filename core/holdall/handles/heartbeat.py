@@ -30,6 +30,7 @@ _random = random.SystemRandom()
 _MOST_CALLERS = 8
 _LONGEST_FLAG_WAIT = 1.0
 _RETRIES_PER_INTERVAL = 4
+_LATEST_SHARE = 0.8
 
 
 class Beat:
@@ -54,10 +55,21 @@ class Beat:
         self.stop_flag = stop_flag
         self.lost = self.ended = self.stop_requested = False
         self.renewing = self.looking = False
-        self.next_renewal = now + jittered(interval)
+        self.next_renewal = now
         self.next_look = now
         self._hold: weakref.ref[Any] = weakref.ref(hold)
         self._losing = threading.Lock()
+        self.plan(now)
+
+    def plan(self, sent: float) -> None:
+        """Plan the next renewal: after the interval, and well before the deadline.
+
+        Args:
+            sent: when the lease was asked for, by the boot clock.
+
+        """
+        latest = (self.lease.deadline - sent) * _LATEST_SHARE
+        self.next_renewal = sent + min(jittered(self.interval), latest)
 
     def is_over(self) -> bool:
         """Return whether there is nothing to keep alive any more: ended, lost, or its hold was thrown away."""
@@ -82,7 +94,7 @@ class Beat:
             return
         try:
             hold.on_lost(hold)
-        except Exception:  # noqa: BLE001 - a failing callback must not stop the renewals of other leases
+        except (Exception, SystemExit):  # noqa: BLE001 - a failing callback must not stop the renewals of other leases
             _log.exception("on_lost of the lease of %r failed", self.lease.key)
 
     def next_event(self) -> float:
@@ -124,7 +136,7 @@ def _make_calls(state: _CallerState) -> None:
     while (job := state.jobs.get()) is not None:
         try:
             job()
-        except Exception:  # noqa: BLE001 - the thread must live for the next call
+        except BaseException:  # noqa: BLE001 - the thread must live for the next call
             _log.exception("a call of the heartbeat failed")
         del job
         with state.counting:
@@ -144,8 +156,8 @@ class Callers:
         state = self._state
         with state.counting:
             if state.idle <= 0 and state.count < _MOST_CALLERS:
-                state.count += 1
                 threading.Thread(target=_make_calls, args=(state,), name="holdall-renewals", daemon=True).start()
+                state.count += 1
             else:
                 state.idle -= 1
         state.jobs.put(job)
@@ -165,6 +177,7 @@ class Heartbeat:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._callers = Callers()
+        self._tellers = Callers()
         self._connecting = threading.Lock()
         self._connection: Connection | None = None
         self._operations: LockOperations | None = None
@@ -173,10 +186,17 @@ class Heartbeat:
     def add(self, beat: Beat) -> None:
         """Begin to keep a lease alive."""
         with self._changed:
-            self._beats.append(beat)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._decide, name="holdall-heartbeat", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._decide, name="holdall-heartbeat", daemon=True)
+                self._beats.append(beat)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    self._beats.remove(beat)
+                    raise
+                self._thread = thread
+            else:
+                self._beats.append(beat)
             self._changed.notify()
 
     def close(self) -> None:
@@ -188,6 +208,7 @@ class Heartbeat:
         if self._callers.started():
             self._callers.call(self._disconnect)
             self._callers.stop()
+        self._tellers.stop()
 
     def _decide(self) -> None:
         while True:
@@ -197,14 +218,23 @@ class Heartbeat:
                     self._thread = None
                     return
                 for beat in self._beats:
-                    self._start_what_is_due(beat)
+                    self._start_safely(beat)
                 event = min(beat.next_event() for beat in self._beats)
                 self._changed.wait(max(0.0, event - boot_time()))
+
+    def _start_safely(self, beat: Beat) -> None:
+        try:
+            self._start_what_is_due(beat)
+        except RuntimeError:  # no thread could be started for a call
+            _log.exception("a call for the lease of %r could not be started and is tried again", beat.lease.key)
+            beat.renewing = beat.looking = False
+            later = boot_time() + beat.interval / _RETRIES_PER_INTERVAL
+            beat.next_renewal = beat.next_look = later
 
     def _start_what_is_due(self, beat: Beat) -> None:
         now = boot_time()
         if beat.overdue():
-            self._callers.call(beat.tell)
+            self._tellers.call(beat.tell)
         elif not beat.renewing and now >= beat.next_renewal:
             beat.renewing = True
             self._callers.call(lambda: self._renew(beat))
@@ -227,7 +257,7 @@ class Heartbeat:
         else:
             if not beat.lost:
                 beat.lease = renewed
-            beat.next_renewal = sent + jittered(beat.interval)
+            beat.plan(sent)
         beat.renewing = False
         self._notify()
 

@@ -11,6 +11,7 @@ from holdall.clock import boot_time
 from holdall.errors import InvalidArgument
 from holdall.handles.arguments import check_seconds, check_ttl
 from holdall.handles.heartbeat import Beat
+from holdall.handles.tasks import finished
 from holdall.keys import check_name
 
 if TYPE_CHECKING:
@@ -118,7 +119,12 @@ class HeldLease(_Held[Any]):
         """Acquire the lease."""
         self._check_free()
         settings = self._settings
-        self._begin(self._lock.acquire(settings.key, ttl=settings.ttl, timeout=settings.timeout))
+        lease = self._lock.acquire(settings.key, ttl=settings.ttl, timeout=settings.timeout)
+        try:
+            self._begin(lease)
+        except BaseException:
+            self._lock.release(lease)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,7 +145,12 @@ class AsyncHeldLease(_Held[Any]):
         """Acquire the lease."""
         self._check_free()
         settings = self._settings
-        self._begin(await self._lock.acquire(settings.key, ttl=settings.ttl, timeout=settings.timeout))
+        lease = await self._lock.acquire(settings.key, ttl=settings.ttl, timeout=settings.timeout)
+        try:
+            self._begin(lease)
+        except BaseException:
+            await self._lock.release(lease)
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -148,7 +159,7 @@ class AsyncHeldLease(_Held[Any]):
         if lease is None:
             return
         try:
-            await self._lock.release(lease)
+            await finished(self._lock.release(lease))
         except Exception as error:  # noqa: BLE001 - the body's outcome counts; an unreleased lease expires by itself
             _not_released(lease, error)
 

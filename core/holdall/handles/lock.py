@@ -15,6 +15,7 @@ from holdall.handles.heartbeat import Heartbeat
 from holdall.handles.hold import AsyncHeldLease, HeldLease, HoldSettings
 from holdall.handles.leases import OPERATIONS, LockOperations
 from holdall.handles.link import AsyncLink, Handle, Locating, SyncLink
+from holdall.handles.tasks import finished_or_undone
 from holdall.spi import Connection
 from holdall.values import Lease
 
@@ -116,6 +117,25 @@ class _Face:
         return self._lock.holder(key)
 
 
+class _Undoing:
+    """An asynchronous lock that releases what a cancelled task acquired."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    async def try_acquire(self, key: str, **named: Any) -> Any:
+        """As `AsyncLock.try_acquire`."""
+        return await finished_or_undone(self._lock.try_acquire(key, **named), self._release)
+
+    async def _release(self, lease: Lease | None) -> None:
+        if lease is not None:
+            await self._lock.release(lease)
+
+    async def holder(self, key: str) -> Any:
+        """As `AsyncLock.holder`."""
+        return await self._lock.holder(key)
+
+
 class AsyncLockHandle(_LockHandle[AsyncLink]):
     """An asynchronous lock; its operations are bound below."""
 
@@ -131,7 +151,7 @@ class AsyncLockHandle(_LockHandle[AsyncLink]):
     async def acquire(self, key: str, *, ttl: float = 60, timeout: float | None, owner: str | None = None) -> Lease:
         """As `Lock.acquire`."""
         with Locating(self.adapter, "acquire", None, key):
-            return await leases.acquire(self, self._environment, key, ttl, timeout, owner)
+            return await leases.acquire(_Undoing(self), self._environment, key, ttl, timeout, owner)
 
     def hold(
         self,
