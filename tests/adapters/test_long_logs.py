@@ -22,7 +22,8 @@ PROGRAM = """
         count = sum(1 for number, entry in enumerate(store.iter_entries("s", "log")) if entry.value["n"] == number)
         assert count == entries, count
         assert [entry.position for entry in store.tail("s", "log", 3)] == [entries - 3, entries - 2, entries - 1]
-        assert [entry.value["n"] for entry in store.read("s", "log", entries // 2, 2)] == [entries // 2, entries // 2 + 1]
+        half = entries // 2
+        assert [entry.value["n"] for entry in store.read("s", "log", half, 2)] == [half, half + 1]
         assert sum(1 for _ in store.follow("s", "log", entries - 5, timeout=0)) == 5
         print(round(peak() - before, 1))
 """

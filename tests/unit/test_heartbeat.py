@@ -178,3 +178,60 @@ def test_a_failing_release_does_not_mask_the_body(troubled):
 def test_an_adapter_without_a_store_says_so(troubled):
     with pytest.raises(holdall.Unsupported, match="has no store"):
         holdall.open_store("troubled://")
+
+
+@pytest.mark.parametrize("share", [0.8, 0.95])
+def test_a_heartbeat_just_below_the_ttl_renews_in_time(troubled, share):
+    lock, _ = troubled
+    holds = [lock.hold(f"k{number}", ttl=TTL, heartbeat=TTL * share) for number in range(10)]
+    for hold in holds:
+        hold.__enter__()
+    time.sleep(3 * TTL)
+    assert [hold.lost for hold in holds] == [False] * 10
+    for hold in holds:
+        hold.__exit__(None, None, None)
+
+
+def test_everybody_is_told_even_if_all_renewals_hang(troubled):
+    lock, driver = troubled
+    told = []
+    holds = [lock.hold(f"k{number}", ttl=TTL, on_lost=told.append) for number in range(12)]
+    for hold in holds:
+        driver.trouble[hold._settings.key] = "hang"
+        hold.__enter__()
+    wait_until(lambda: len(told) == 12, TTL + 5)
+
+
+def test_an_exit_in_callbacks_ends_no_renewals(troubled):
+    lock, driver = troubled
+
+    def leave(_):
+        raise SystemExit
+
+    for number in range(10):
+        key = f"k{number}"
+        with lock.hold(key, ttl=20, heartbeat=0.05, on_lost=leave) as hold:
+            driver._space.leases[key].nonce = "somebody else"
+            wait_until(lambda hold=hold: hold.lost, 3)
+    with lock.hold("healthy", ttl=TTL) as hold:
+        time.sleep(2 * TTL)
+        assert not hold.lost
+
+
+def test_a_thread_that_cannot_start_leaves_no_lease_and_harms_no_later_hold(troubled, monkeypatch):
+    lock, _ = troubled
+    start, failures = threading.Thread.start, ["holdall-heartbeat"]
+
+    def failing(self):
+        if self.name in failures:
+            failures.remove(self.name)
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", failing)
+    with pytest.raises(RuntimeError), lock.hold("k", ttl=60):
+        pass
+    assert not lock.held("k")
+    with lock.hold("k", ttl=TTL) as hold:
+        time.sleep(2 * TTL)
+        assert not hold.lost

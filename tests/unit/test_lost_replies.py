@@ -216,3 +216,67 @@ def test_deletes_and_leases_tell_the_truth(world):
         if token is not None:
             tokens.append(token)
     assert tokens == sorted(set(tokens))
+
+
+class Late(MemoryBackend):
+    """Loses the first write under some keys, which arrives later all the same."""
+
+    def __init__(self, space, kind):
+        super().__init__(space)
+        self.kind = kind
+        self.late = None
+        self.done = False
+
+    async def put(self, key, payload, expect):
+        if key[:1] == self.kind and not self.done:
+            if self.late is None:
+                self.late = (key, payload, expect)
+                raise OutcomeUnknown("lost")
+            self.done = True
+            await super().put(*self.late)
+        return await super().put(key, payload, expect)
+
+
+def test_an_acquisition_that_arrives_late_is_its_own():
+    backend = Late(Space(), b"k")
+    connection = drive(derive(backend, CAPABILITIES, Quick(), 5.0))
+    assert drive(connection.lock.acquire("k", "a" * 32, "me", 60.0)) == 1
+    assert backend.done
+    assert drive(connection.lock.holder("k")).owner == "me"
+
+
+class FailsToDelete(MemoryBackend):
+    """Deletes nothing."""
+
+    async def delete(self, key, expect):
+        raise Unavailable("no deletes today")
+
+
+def test_what_is_done_is_not_reported_as_undone_because_of_the_cleaning_up():
+    space = Space()
+    sound = drive(derive(MemoryBackend(space), CAPABILITIES, Quick(), 5.0))
+    failing = drive(derive(FailsToDelete(space), CAPABILITIES, Quick(), 5.0))
+    for number in range(20):
+        append(sound.store, number, payloads=[b"1" * 20_000])
+    assert drive(failing.store.truncate(LogRequest("s", "log", ANY, None), 15)) == 15
+    assert drive(sound.store.sweep()) > 0
+    assert len(drive(sound.store.read("s", "log", 15, None, None)).payloads) == 5
+    assert drive(sound.store.sweep()) == 0
+
+
+def test_two_sweeps_at_once_are_in_nobodys_way():
+    space = Space()
+    first = drive(derive(MemoryBackend(space), CAPABILITIES, Quick(), 5.0))
+    for number in range(20):
+        append(first.store, number, payloads=[b"1" * 20_000], batch_id=str(number), digest="d")
+    for key in [key for key in space.items if key[:1] == b"l"]:
+        drive(MemoryBackend(space).delete(key, ANY))
+
+    class Overtaken(MemoryBackend):
+        async def delete(self, key, expect):
+            await MemoryBackend(space).delete(key, ANY)
+            return await super().delete(key, expect)
+
+    second = drive(derive(Overtaken(space), CAPABILITIES, Quick(), 5.0))
+    assert drive(second.store.sweep()) > 0
+    assert [key for key in space.items if key[:1] in {b"c", b"b"}] == []

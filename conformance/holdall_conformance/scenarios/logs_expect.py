@@ -158,3 +158,29 @@ def expect_other_spellings_refused(harness: Harness) -> None:
                 assert isinstance(caught.value, ValueError), name
     assert store.head(scope, "k") == head
     assert store.head(scope, "new") is None
+
+
+@scenario("logs.length-goes-on-whatever-ids-are-kept")
+def length_goes_on_whatever_ids_are_kept(harness: Harness) -> None:
+    """Truncating to nothing keeps the length, also where only an older batch left its id behind."""
+    store, scope = harness.store, harness.new_scope()
+    store.append(scope, "k", ["a"], batch_id="kept")
+    store.append(scope, "k", ["b", "c", "d"])
+    assert store.truncate(scope, "k", 4) == 4
+    head = store.head(scope, "k")
+    assert head is not None
+    assert (head.first, head.length) == (4, 4)
+    assert store.append(scope, "k", ["e"]).start == 4
+    assert [entry.value for entry in store.read(scope, "k", 4)] == ["e"]
+    assert store.append(scope, "k", ["a"], batch_id="kept").start == 0
+
+
+@scenario("logs.an-empty-restored-log-exists")
+def an_empty_restored_log_exists(harness: Harness) -> None:
+    """A log that was restored with no entries is there: 0 and ABSENT conflict, its head does not."""
+    store, scope = harness.store, harness.new_scope()
+    head = store.restore_log(scope, "k", 0, [])
+    for expect in (0, ABSENT):
+        with pytest.raises(Conflict):
+            store.append(scope, "k", [1], expect=expect)
+    assert store.append(scope, "k", [1], expect=head).start == 0

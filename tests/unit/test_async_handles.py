@@ -1,0 +1,73 @@
+"""Asynchronous handles: what runs where, closing at the wrong moment, and cancelled holds."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+import holdall
+from holdall import ClosedHandle
+
+
+@pytest.fixture(params=["memory://{}", "sqlite:///{}/x.db?durability=relaxed"])
+def url(request, tmp_path):
+    return request.param.format(tmp_path if "sqlite" in request.param else tmp_path.name)
+
+
+def test_arguments_are_read_by_the_caller_before_it_goes_on(url):
+    async def main():
+        seen = []
+
+        def entries():
+            for number in range(3):
+                seen.append(threading.current_thread())
+                yield number
+
+        async with holdall.open_async_store(url) as store:
+            await store.append("s", "log", entries())
+            value = {"n": 1}
+            writing = asyncio.ensure_future(store.put("s", "k", value))
+            await asyncio.sleep(0)
+            value["n"] = 2
+            await writing
+            assert (await store.get("s", "k")).value == {"n": 1}
+        assert set(seen) == {threading.main_thread()}
+
+    asyncio.run(main())
+
+
+def test_closing_while_it_connects_hangs_nobody(url):
+    async def main():
+        for _ in range(20):
+            store = holdall.open_async_store(url)
+            writing = [asyncio.ensure_future(store.put("s", str(number), number)) for number in range(3)]
+            await asyncio.sleep(0)
+            await store.close()
+            for outcome in await asyncio.wait_for(asyncio.gather(*writing, return_exceptions=True), 10):
+                assert isinstance(outcome, str | ClosedHandle), outcome
+            with pytest.raises(ClosedHandle):
+                await store.get("s", "0")
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_hold_leaves_no_lease(url):
+    async def enter(lock, number):
+        async with lock.hold(f"k{number}", ttl=60):
+            await asyncio.sleep(0)
+
+    async def main():
+        async with holdall.open_async_lock(url) as lock:
+            await lock.held("warm")
+            for number in range(60):
+                task = asyncio.ensure_future(enter(lock, number))
+                for _ in range(number % 6):
+                    await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            await asyncio.sleep(0.3)
+            assert [number for number in range(60) if await lock.held(f"k{number}")] == []
+
+    asyncio.run(main())
