@@ -148,22 +148,24 @@ def median(call: Callable[[int], Any], count: int) -> float:
     return statistics.median(times) / 1000
 
 
+def row_of(adapter: str, operation: str, pairs: list[tuple[float, float]]) -> dict[str, Any]:
+    ratios = [left / right for left, right in pairs]
+    return {
+        "adapter": adapter,
+        "operation": operation,
+        "holdall_us": round(statistics.median(left for left, _ in pairs), 1),
+        "floor_us": round(statistics.median(right for _, right in pairs), 1),
+        "ratio": round(statistics.median(ratios), 2),
+        "from": round(min(ratios), 2),
+        "to": round(max(ratios), 2),
+    }
+
+
 def measure(name: str, cases: list[Case], rounds: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for operation, ours, floor, count in cases:
         pairs = [(median(ours, count), median(floor, count)) for _ in range(rounds + 1)][1:]
-        ratios = [left / right for left, right in pairs]
-        rows.append(
-            {
-                "adapter": name,
-                "operation": operation,
-                "holdall_us": round(statistics.median(left for left, _ in pairs), 1),
-                "floor_us": round(statistics.median(right for _, right in pairs), 1),
-                "ratio": round(statistics.median(ratios), 2),
-                "from": round(min(ratios), 2),
-                "to": round(max(ratios), 2),
-            }
-        )
+        rows.append(row_of(name, operation, pairs))
     return rows
 
 
@@ -185,18 +187,7 @@ def long_log(folder: Path, entries: int) -> list[dict[str, Any]]:
         pairs = [
             (median(lambda _, c=call: c("long"), 300), median(lambda _, c=call: c("short"), 300)) for _ in range(5)
         ]
-        ratios = [left / right for left, right in pairs]
-        rows.append(
-            {
-                "adapter": f"sqlite, log of {entries:,} against 10",
-                "operation": operation,
-                "holdall_us": round(statistics.median(left for left, _ in pairs), 1),
-                "floor_us": round(statistics.median(right for _, right in pairs), 1),
-                "ratio": round(statistics.median(ratios), 2),
-                "from": round(min(ratios), 2),
-                "to": round(max(ratios), 2),
-            }
-        )
+        rows.append(row_of(f"sqlite, log of {entries:,} against 10", operation, pairs))
     return rows
 
 
