@@ -194,10 +194,11 @@ def _faults(adapter: Adapter) -> list[str]:
     ways = (adapter.backend, adapter.connect, adapter.store, adapter.async_store, adapter.lock, adapter.async_lock)
     io: Any = adapter.io
     schemes: Any = adapter.schemes
+    capabilities: Any = adapter.capabilities
     checks = {
-        "schemes must be a tuple of str": isinstance(schemes, tuple) and all(isinstance(each, str) for each in schemes),
+        "schemes must be a tuple of str": type(schemes) is tuple and set(map(type, schemes)) == {str},
         "io must be 'none', 'blocking' or 'suspending'": io in {"none", "blocking", "suspending"},
-        "capabilities must be Capabilities": isinstance(adapter.capabilities, Capabilities),
+        "capabilities must be Capabilities": isinstance(capabilities, Capabilities),
         "it needs backend, connect, or whole objects": any(way is not None for way in ways),
         "backend and connect exclude each other": adapter.backend is None or adapter.connect is None,
     }

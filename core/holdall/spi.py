@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, T
 
 import pluggy
 
+from holdall.capabilities import Capabilities
 from holdall.values import ABSENT, ANY, Appended, Expect, ExpectHead, Head, Holder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdall.capabilities import Capabilities
     from holdall.lock import AsyncLock, Lock
     from holdall.store import AsyncStore, Store
     from holdall.url import Url
@@ -40,6 +40,7 @@ __all__ = [
     "AppendRequest",
     "Backend",
     "BackendItem",
+    "Capabilities",
     "CheckLogRequest",
     "CheckRequest",
     "Connection",

@@ -30,7 +30,7 @@ def test_a_file_that_is_removed_while_open_takes_no_more_writes(tmp_path, replac
         ("sqlite:///{}/nowhere/x.db", "does not exist: create it first"),
         ("sqlite:///{}", "it is a folder"),
         ("sqlite:///{}/none.db?create=false", "create=false forbids"),
-        ("sqlite://x.db", "write sqlite:///x.db for a relative path"),
+        ("sqlite://x.db", "write sqlite:///app.db for a relative path"),
         ("sqlite:///", "names no file"),
         ("sqlite:///:memory:", "memory://name"),
     ],

@@ -62,7 +62,7 @@ def path_of(target: Target) -> Path:
     """
     url = target.url
     if url.authority:
-        message = f"write sqlite:///{url.authority}{url.path} for a relative path, sqlite://// for an absolute one"
+        message = "the URL names a host: write sqlite:///app.db for a relative path, sqlite:////folder/app.db otherwise"
         raise ConfigError(message)
     path = url.path[1:]
     if path in {"", ":memory:"} or path.endswith("/"):

@@ -168,7 +168,7 @@ class SqliteLogs:
         """Return entries from a position on, in one statement."""
         reader = Reader(start, limit, max_bytes)
         self._database.first_rows(READ, (scope, key, min(start, MASK)), reader.take)
-        return StoredEntries(reader.head, start, reader.payloads)
+        return reader.entries()
 
     async def tail(self, scope: str, key: str, count: int) -> StoredEntries:
         """Return the last entries, in one statement."""

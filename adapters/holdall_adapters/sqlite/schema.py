@@ -24,20 +24,30 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE holdall_meta (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID""",
         """CREATE TABLE holdall_records (
             scope TEXT NOT NULL, key TEXT NOT NULL, payload TEXT, version TEXT, expires REAL, mark INTEGER NOT NULL,
-            UNIQUE (scope, key))""",
+            UNIQUE (scope, key),
+            CHECK (typeof(version) IN ('text', 'null') AND typeof(expires) IN ('real', 'null')),
+            CHECK (typeof(mark) = 'integer' AND mark >= 0 AND (payload IS NULL) = (version IS NULL)))""",
         """CREATE INDEX holdall_records_expiry ON holdall_records (expires) WHERE expires IS NOT NULL""",
         """CREATE TABLE holdall_logs (
             id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, key TEXT NOT NULL, incarnation TEXT,
-            first INTEGER NOT NULL, base INTEGER NOT NULL, mark INTEGER NOT NULL, UNIQUE (scope, key))""",
+            first INTEGER NOT NULL, base INTEGER NOT NULL, mark INTEGER NOT NULL, UNIQUE (scope, key),
+            CHECK (typeof(incarnation) IN ('text', 'null') AND typeof(mark) = 'integer' AND mark >= 0),
+            CHECK (typeof(first) = 'integer' AND typeof(base) = 'integer' AND first >= 0 AND base >= 0))""",
         """CREATE TABLE holdall_batches (
             id INTEGER PRIMARY KEY, count INTEGER NOT NULL, payload TEXT,
-            batch_id TEXT, digest TEXT, first INTEGER)""",
+            batch_id TEXT, digest TEXT, first INTEGER,
+            CHECK (typeof(count) = 'integer' AND count > 0 AND typeof(payload) IN ('text', 'null')),
+            CHECK ((batch_id IS NULL) = (digest IS NULL) AND (batch_id IS NULL) = (first IS NULL)))""",
         f"""CREATE UNIQUE INDEX holdall_batches_ids ON holdall_batches (id >> {POSITION_BITS}, batch_id)
             WHERE batch_id IS NOT NULL""",
         """CREATE TABLE holdall_leases (
             key TEXT PRIMARY KEY, nonce TEXT, owner TEXT NOT NULL, token INTEGER NOT NULL, floor INTEGER NOT NULL,
-            expires REAL NOT NULL, boot TEXT NOT NULL) WITHOUT ROWID""",
-        """CREATE TABLE holdall_flags (key TEXT PRIMARY KEY, expires REAL NOT NULL) WITHOUT ROWID""",
+            expires REAL NOT NULL, boot TEXT NOT NULL,
+            CHECK (typeof(token) = 'integer' AND token >= 0 AND typeof(floor) = 'integer' AND floor >= 0),
+            CHECK (typeof(expires) = 'real' AND typeof(nonce) IN ('text', 'null') AND typeof(owner) = 'text'))
+            WITHOUT ROWID""",
+        """CREATE TABLE holdall_flags (
+            key TEXT PRIMARY KEY, expires REAL NOT NULL, CHECK (typeof(expires) = 'real')) WITHOUT ROWID""",
     ),
 )
 """The statements that lead from each version of the schema to the next."""

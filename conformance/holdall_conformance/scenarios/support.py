@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from holdall import Entry, Head, Lease, Lock, Page, Record, Store
@@ -15,6 +17,7 @@ __all__ = [
     "head_of",
     "identical",
     "in_threads",
+    "interleaving",
     "keys_of",
     "lease_of",
     "record_of",
@@ -24,6 +27,8 @@ __all__ = [
 ]
 
 _PATIENCE = 60.0
+_TURN = 1e-6
+"""Seconds after which a thread must let another go on."""
 
 
 def record_of(store: Store, scope: str, key: str) -> Record:
@@ -98,12 +103,24 @@ def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
             results[index] = error
 
     threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(functions)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(_PATIENCE)
-        assert not thread.is_alive(), "an operation hangs"
+    with interleaving():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(_PATIENCE)
+            assert not thread.is_alive(), "an operation hangs"
     return results
+
+
+@contextlib.contextmanager
+def interleaving() -> Generator[None]:
+    """Let threads take turns within operations: in memory one would be over before the next thread gets a turn."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def eventually(condition: Callable[[], bool], within: float) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdall.spi import BackendItem
 
 _MOST_WATCHED = 10_000
+_UNREADABLE = "the lease of a key cannot be read; it does not count as free"
 
 
 class LeaseState(NamedTuple):
@@ -38,6 +39,18 @@ class LeaseState(NamedTuple):
     def encode(self) -> bytes:
         """Return the bytes to store."""
         return orjson.dumps(list(self))
+
+    def is_sound(self) -> bool:
+        """Return whether every field is of its kind, and the token one that was given."""
+        texts: list[Any] = [self.owner, self.boot, self.write, self.nonce or ""]
+        numbers: list[Any] = [self.ttl, self.expires]
+        counts: list[Any] = [self.token, self.floor]
+        return (
+            all(isinstance(text, str) for text in texts)
+            and all(isinstance(number, int | float) for number in numbers)
+            and all(isinstance(count, int) and count >= 0 for count in counts)
+            and self.write != ""
+        )
 
 
 class DerivedLock:
@@ -170,11 +183,12 @@ def _state(item: BackendItem | None) -> LeaseState:
     if item is None:
         return LeaseState()
     try:
-        fields: list[Any] = orjson.loads(item.payload)
-        return LeaseState(*fields)
+        state = LeaseState(*orjson.loads(item.payload))
     except (ValueError, TypeError) as error:
-        message = "the lease of a key cannot be read; it does not count as free"
-        raise Corrupt(message) from error
+        raise Corrupt(_UNREADABLE) from error
+    if not state.is_sound():
+        raise Corrupt(_UNREADABLE)
+    return state
 
 
 def _settle(write: str, what: str) -> Settle:

@@ -56,7 +56,17 @@ class LockOperations:
         owner = default_owner() if owner is None else check_name("owner", owner, _MAX_OWNER_BYTES)
         nonce, sent = new_id(), boot_time()
         token = await self._driver.acquire(key, nonce, owner, ttl)
-        return None if token is None else Lease(key, owner, token, ttl, nonce, self.deadline(sent, ttl))
+        if token is None:
+            return None
+        lease = Lease(key, owner, token, ttl, nonce, self.deadline(sent, ttl))
+        return lease if boot_time() < lease.deadline else await self._revived(lease)
+
+    async def _revived(self, lease: Lease) -> Lease | None:
+        """Renew a lease that was granted so late that its own deadline has passed; None if it is lost already."""
+        try:
+            return await self.renew(lease)
+        except LeaseLost:
+            return None
 
     async def renew(self, lease: Lease, *, ttl: float | None = None) -> Lease:
         """As `Lock.renew`."""

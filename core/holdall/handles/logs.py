@@ -7,7 +7,7 @@ from typing import Any
 
 from holdall.codec import decode, digest, encode
 from holdall.environment import new_id
-from holdall.errors import InvalidArgument, InvalidValue
+from holdall.errors import Corrupt, InvalidArgument, InvalidValue
 from holdall.handles.arguments import (
     check_count,
     check_expect_head,
@@ -147,6 +147,14 @@ def _listed(entries: Any) -> list[Any]:
     return list(entries)
 
 
+def _entry(position: int, payload: bytes) -> Entry:
+    try:
+        return Entry(position, decode(payload))
+    except Corrupt as error:
+        message = f"the entry at position {position} cannot be read: {error.message}"
+        raise Corrupt(message) from error
+
+
 def _entries(stored: StoredEntries) -> Entries:
-    found = (Entry(position, decode(payload)) for position, payload in enumerate(stored.payloads, stored.start))
+    found = (_entry(position, payload) for position, payload in enumerate(stored.payloads, stored.start))
     return Entries(found, stored.head)

@@ -171,7 +171,8 @@ def _items(values: Any) -> list[tuple[Any, Any]]:
 
 
 def _live(scope: str, stored: StoredRecord) -> Record:
-    return Record(scope, stored.key, decode(stored.payload), stored.version, stored.expires_in)
+    with concerning(Named(scope, stored.key)):
+        return Record(scope, stored.key, decode(stored.payload), stored.version, stored.expires_in)
 
 
 def _record(scope: str, stored: StoredRecord | None) -> Record | None:

@@ -77,7 +77,9 @@ class InlineRunner:
         with self._turn:
             return drive(coroutine)
 
-    run_whole = run
+    async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run it like any other."""
+        return await self.run(coroutine)
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
@@ -224,7 +226,9 @@ class LoopRunner:
             raise WrongLoop(message)
         return await coroutine
 
-    run_whole = run
+    async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run it like any other."""
+        return await self.run(coroutine)
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
