@@ -196,13 +196,17 @@ def _faults(adapter: Adapter) -> list[str]:
     schemes: Any = adapter.schemes
     capabilities: Any = adapter.capabilities
     checks = {
-        "schemes must be a tuple of str": type(schemes) is tuple and set(map(type, schemes)) == {str},
+        "schemes must be a tuple of str": isinstance(schemes, tuple) and _are_texts(schemes),
         "io must be 'none', 'blocking' or 'suspending'": io in {"none", "blocking", "suspending"},
         "capabilities must be Capabilities": isinstance(capabilities, Capabilities),
         "it needs backend, connect, or whole objects": any(way is not None for way in ways),
         "backend and connect exclude each other": adapter.backend is None or adapter.connect is None,
     }
     return [fault for fault, holds in checks.items() if not holds]
+
+
+def _are_texts(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _call(hook: str, plugins: Iterable[Any]) -> list[Any]:
