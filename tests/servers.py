@@ -44,15 +44,17 @@ def _programs() -> Path:
     return programs
 
 
-def _other_user(folder: Path) -> list[str]:
-    """Return the words that run a command as somebody else, since the server refuses to run as root."""
-    if os.getuid() != 0:
+def _wrapped(folder: Path) -> list[str]:
+    """Return the words that run the server: it ends with the tests, however these end, and refuses to run as root."""
+    if shutil.which("setpriv") is None:
+        if os.getuid() == 0:
+            raise Unobtainable("root cannot run the server, and there is no setpriv to run it as somebody else")
         return []
-    user = pwd.getpwnam("nobody")
-    shutil.chown(folder, user.pw_uid, user.pw_gid)
-    words = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-    if shutil.which(words[0]) is None:
-        raise Unobtainable("root cannot run the server, and there is no setpriv to run it as somebody else")
+    words = ["setpriv", "--pdeathsig", "INT"]
+    if os.getuid() == 0:
+        user = pwd.getpwnam("nobody")
+        shutil.chown(folder, user.pw_uid, user.pw_gid)
+        words += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     return words
 
 
@@ -91,7 +93,7 @@ def _reachable_programs(folder: Path) -> Iterator[Path]:
 def _embedded(folder: Path, programs: Path) -> Iterator[str]:
     home = folder / "home"
     home.mkdir()
-    words, port = _other_user(home), free_port()
+    words, port = _wrapped(home), free_port()
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C"}
     initialise = [*words, programs / "initdb", "-D", home / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"]
     subprocess.run([*initialise, "--no-locale"], check=True, capture_output=True, env=environment, cwd=home)
