@@ -30,9 +30,9 @@ from holdall.errors import (
     WrongLoop,
 )
 from holdall.lock import AsyncHold, AsyncLock, Hold, Lock
+from holdall.markers import hookimpl
 from holdall.opening import open_async_lock, open_async_store, open_lock, open_store
 from holdall.operation import Operation
-from holdall.spi import hookimpl
 from holdall.store import AsyncStore, AsyncTransaction, Store, Transaction
 from holdall.values import (
     ABSENT,

@@ -20,9 +20,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-import pluggy
-
 from holdall.capabilities import Capabilities
+from holdall.markers import hookimpl
 from holdall.values import ABSENT, ANY, Appended, Expect, ExpectHead, Head, Holder
 
 if TYPE_CHECKING:
@@ -64,8 +63,6 @@ __all__ = [
 ]
 
 SPI_VERSION = 1
-
-hookimpl = pluggy.HookimplMarker("holdall")
 
 Row = TypeVar("Row")
 Tag = Any
