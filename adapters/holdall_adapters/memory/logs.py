@@ -211,8 +211,9 @@ class MemoryLogs:
                 message = "there is such a log: drop it before it is restored"
                 raise AlreadyExists(message)
             restored = Log(incarnation=write_id, first=first, mark=log.mark)
+            head = self._extend(restored, payloads).head
             self._keep_log(scope, key, restored)
-            return self._extend(restored, payloads).head
+            return head
 
     async def seal_log(self, scope: str, key: str, fence: int) -> Head | None:
         """Raise the mark of a log."""

@@ -76,8 +76,8 @@ class OrderedNames:
     def add(self, name: str) -> None:
         """Note a name."""
         if name not in self._known:
-            self._known.add(name)
             self._fresh.append(name)
+            self._known.add(name)
 
     def shrink(self, present: Mapping[str, object]) -> None:
         """Forget removed names if they are many.
@@ -94,8 +94,10 @@ class OrderedNames:
         """Iterate over the names that begin with a prefix and lie behind another name."""
         if self._fresh:
             self._sorted += self._fresh
-            self._sorted.sort()
             self._fresh = []
+            self._sorted.sort()
+            if len(self._sorted) != len(self._known):  # an interrupt came between the two steps of `add`
+                self._sorted = sorted(set(self._sorted))
         start = bisect.bisect_left(self._sorted, prefix)
         if after is not None:
             start = max(start, bisect.bisect_right(self._sorted, after))

@@ -4,11 +4,12 @@ SQLite keeps one table of file locks a process. A child inherits it, believes th
 takes no lock of its own: writes of both are lost without an error, and a mutex that some thread held at the fork is
 held for ever. So before a fork whatever runs is let finish, and every connection is closed; the parent opens them anew.
 
-Nothing here takes a lock, so that a signal handler may use a store whenever it comes, or raise.
+Whoever uses a connection takes no lock here, so that a signal handler may use a store whenever it comes, or raise.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -28,6 +29,11 @@ class Usable(Protocol):
 
     user: int
 
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        ...
+
     def close(self) -> None:
         """Close it."""
         ...
@@ -37,6 +43,11 @@ class Opening:
     """Stands for a connection that is being opened."""
 
     user = 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the opening is over."""
+        return self.user == 0
 
     def close(self) -> None:
         """Hold nothing, give back nothing."""
@@ -48,6 +59,7 @@ class ForkGate:
     def __init__(self) -> None:
         self._forking = False
         self._spoilt = False
+        self._turn = threading.RLock()
         self._connections: weakref.WeakSet[Usable] = weakref.WeakSet()
 
     def watch(self, connection: Usable) -> None:
@@ -77,14 +89,17 @@ class ForkGate:
 
     def before(self) -> None:
         """Wait until no other thread uses a connection, and close all that are not in use."""
+        self._turn.acquire()
         self._forking = True
         deadline = time.monotonic() + _PATIENCE
         here = threading.get_ident()
-        while any(each.user not in {0, here} for each in self._known()) and time.monotonic() < deadline:
-            time.sleep(_STEP)
-        for connection in self._known():
-            if not connection.user:
-                connection.close()
+        try:
+            while any(each.user not in {0, here} for each in self._known()) and time.monotonic() < deadline:
+                time.sleep(_STEP)
+        finally:
+            for connection in self._known():
+                if not connection.user:
+                    connection.close()
 
     def _known(self) -> list[Usable]:
         while True:
@@ -96,10 +111,13 @@ class ForkGate:
     def after_in_parent(self) -> None:
         """Go on."""
         self._forking = False
+        with contextlib.suppress(RuntimeError):  # a signal handler raised before the turn was taken
+            self._turn.release()
 
     def after_in_child(self) -> None:
-        """Go on; what was in use at the fork cannot be trusted, here least of all."""
-        self._spoilt = self._spoilt or any(each.user for each in self._known())
+        """Go on; where a connection was open at the fork, SQLite cannot be trusted here any more."""
+        self._spoilt = self._spoilt or not all(each.closed for each in self._known())
+        self._turn = threading.RLock()
         self._forking = False
 
 

@@ -208,13 +208,18 @@ class Database:
                 return self.connect()
             if not gate.use(session):
                 self._idle.append(session)
-            elif not session.closed:  # a fork closes what is idle
+            elif session.closed:
+                session.user = 0  # a fork closes what is idle
+            else:
                 return session
 
     def give(self, session: Session) -> None:
-        """Give a connection back."""
-        self._idle.append(session)
+        """Give a connection back; one whose transaction was not ended, since a signal handler raised, is closed."""
+        if session.in_transaction:
+            session.close()
         session.user = 0
+        if not session.closed:
+            self._idle.append(session)
         if self._is_closed() or len(self._idle) > _MOST_IDLE:
             _close_some(self._idle, 0 if self._is_closed() else _MOST_IDLE)
 
@@ -330,9 +335,11 @@ class Transaction:
         self._session = self._database.take()
         try:
             self._session.run("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
+        except BaseException as error:
             self._database.give(self._session)
-            raise translated(error, writing=False) from error
+            if isinstance(error, sqlite3.Error):
+                raise translated(error, writing=False) from error
+            raise
         return self
 
     def rows(self, statement: str, parameters: Parameters) -> Rows:

@@ -9,7 +9,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from holdall.errors import OutcomeUnknown, StoreTimeout, Unavailable
+from holdall.errors import (
+    AlreadyExists,
+    BatchMismatch,
+    Conflict,
+    Fenced,
+    OutcomeUnknown,
+    StoreTimeout,
+    Unavailable,
+)
 from holdall.spi import ABSENT, Backend, BackendItem, Environment, Mismatch, Tag
 
 Result = TypeVar("Result")
@@ -17,6 +25,7 @@ Result = TypeVar("Result")
 _ATTEMPTS = 5
 _FIRST_DELAY, _LAST_DELAY, _GROWTH = 0.002, 0.2, 2.0
 _SCAN = 100
+_STILL_ON_ITS_WAY = "the reply to the write was lost, and it may still arrive: read again and decide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +143,7 @@ class Access:
                 if settle(item):
                     return attempt.sent.result
                 attempt.unsettled = None
-            decision = await decide(item)
+            decision = await self._decided(decide, item, attempt)
             if isinstance(decision, Unchanged):
                 return decision.result
             attempt.sent = decision
@@ -147,6 +156,18 @@ class Access:
                 delay = await self._wait(delay, deadline)
             else:
                 return decision.result
+
+    async def _decided(self, decide: Decide, item: BackendItem | None, attempt: _Attempt) -> Decision | Unchanged:
+        """Decide; while a write of ours may still arrive, nothing but writing again can be said for certain."""
+        try:
+            decision = await decide(item)
+        except (Conflict, Fenced, AlreadyExists, BatchMismatch) as error:
+            if attempt.unsettled is None:
+                raise
+            raise OutcomeUnknown(_STILL_ON_ITS_WAY) from error
+        if isinstance(decision, Unchanged) and attempt.unsettled is not None:
+            raise OutcomeUnknown(_STILL_ON_ITS_WAY)
+        return decision
 
     async def _carry_out(self, key: bytes, decision: Decision, tag: Tag) -> None:
         if decision.payload is None:

@@ -226,7 +226,9 @@ class Heartbeat:
         try:
             self._start_what_is_due(beat)
         except RuntimeError:  # no thread could be started for a call
-            _log.exception("a call for the lease of %r could not be started and is tried again", beat.lease.key)
+            _log.exception("a call for the lease of %r could not be started", beat.lease.key)
+            if beat.lost:
+                beat.tell()
             beat.renewing = beat.looking = False
             later = boot_time() + beat.interval / _RETRIES_PER_INTERVAL
             beat.next_renewal = beat.next_look = later

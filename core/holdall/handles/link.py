@@ -198,9 +198,10 @@ class AsyncLink(Link):
         if self.closed or self.forked():
             return
         self.closed = True
-        if self.connection is not None:
-            await self._runner.run_whole(_close(self.connection))
-        self._runner.stop()
+        if self.connection is None:
+            self._runner.stop()
+        else:
+            await self._runner.finish(_close(self.connection))
 
 
 async def _close(connection: Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import queue
 import threading
 import types
@@ -57,6 +58,10 @@ class Runner(Protocol):
         """Run what does not use a prepared driver, all of it where drivers are called."""
         ...
 
+    async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a last coroutine, and give back what the runner holds."""
+        ...
+
     def stop(self) -> None:
         """Give back what the runner holds."""
         ...
@@ -80,6 +85,10 @@ class InlineRunner:
     async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run it like any other."""
         return await self.run(coroutine)
+
+    async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a last coroutine like any other."""
+        await self.run(coroutine)
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
@@ -180,9 +189,21 @@ class ThreadRunner:
                 message = "this handle is closed: open a new one"
                 raise ClosedHandle(message)
             if self._thread is None:
-                self._thread = threading.Thread(target=_work, args=(self._jobs,), name="holdall-worker", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=_work, args=(self._jobs,), name="holdall-worker", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    job.coroutine.close()
+                    raise
+                self._thread = thread
             self._jobs.put(job)
+
+    async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a last coroutine after the jobs there are, whether or not somebody waits for it, and end the thread."""
+        job = _Job(coroutine, asyncio.get_running_loop(), math.inf)
+        self._hire(job)
+        self.stop()
+        await asyncio.shield(job.future)
 
     def stop(self) -> None:
         """End the thread after the jobs it has."""
@@ -229,6 +250,10 @@ class LoopRunner:
     async def run_whole(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run it like any other."""
         return await self.run(coroutine)
+
+    async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a last coroutine like any other."""
+        await self.run(coroutine)
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
