@@ -71,3 +71,44 @@ def test_a_cancelled_hold_leaves_no_lease(url):
             assert [number for number in range(60) if await lock.held(f"k{number}")] == []
 
     asyncio.run(main())
+
+
+def test_a_thread_that_cannot_start_is_an_error_once(tmp_path, monkeypatch):
+    start, failures = threading.Thread.start, ["holdall-worker"]
+
+    def failing(self):
+        if self.name in failures:
+            failures.remove(self.name)
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    async def main():
+        async with asyncio.timeout(20):
+            store = holdall.open_async_store(f"sqlite:///{tmp_path}/x.db")
+            with pytest.raises(RuntimeError, match="start new thread"):
+                await store.put("s", "k", 1)
+            await store.put("s", "k", 2)
+            assert (await store.get("s", "k")).value == 2
+            await store.close()
+
+    monkeypatch.setattr(threading.Thread, "start", failing)
+    asyncio.run(main())
+
+
+def test_closing_that_is_cancelled_still_closes(tmp_path):
+    async def main():
+        store = holdall.open_async_store(f"sqlite:///{tmp_path}/x.db")
+        await store.put("s", "k", 1)
+        writing = [asyncio.ensure_future(store.put("s", str(number), number)) for number in range(50)]
+        await asyncio.sleep(0)
+        closing = asyncio.ensure_future(store.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, *writing, return_exceptions=True)
+        for _ in range(200):
+            if not [thread for thread in threading.enumerate() if thread.name == "holdall-worker"]:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("the worker thread goes on")
+
+    asyncio.run(main())

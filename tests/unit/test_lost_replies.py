@@ -280,3 +280,29 @@ def test_two_sweeps_at_once_are_in_nobodys_way():
     second = drive(derive(Overtaken(space), CAPABILITIES, Quick(), 5.0))
     assert drive(second.store.sweep()) > 0
     assert [key for key in space.items if key[:1] in {b"c", b"b"}] == []
+
+
+def test_nothing_is_said_for_certain_while_a_write_may_still_arrive():
+    """The record expires while the reply to a write of it is waited for: neither Conflict nor False would be true."""
+    space = Space()
+
+    class Expiring(BlockingEnvironment):
+        ahead = 0.0
+
+        async def sleep(self, seconds):
+            Expiring.ahead = 100.0
+
+        def boot_time(self):
+            return super().boot_time() + Expiring.ahead
+
+    class LosesAll(MemoryBackend):
+        async def put(self, key, payload, expect):
+            if key[:1] == b"r" and payload.endswith(b"new"):
+                raise OutcomeUnknown("lost")
+            return await super().put(key, payload, expect)
+
+    connection = drive(derive(LosesAll(space), CAPABILITIES, Expiring(), 500.0))
+    old, new = "0" * 31 + "1", "0" * 31 + "2"
+    drive(connection.store.put(PutRequest("s", "k", b"old", old, ABSENT, 10.0, None)))
+    with pytest.raises(OutcomeUnknown, match="may still arrive"):
+        drive(connection.store.put(PutRequest("s", "k", b"new", new, old, None, None)))
