@@ -97,7 +97,7 @@ def test_a_thread_that_cannot_start_is_an_error_once(tmp_path, monkeypatch):
 
 def test_closing_that_is_cancelled_still_closes(tmp_path):
     async def main():
-        store = holdall.open_async_store(f"sqlite:///{tmp_path}/x.db")
+        store = holdall.open_async_store(f"sqlite:///{tmp_path}/x.db?durability=relaxed")
         await store.put("s", "k", 1)
         writing = [asyncio.ensure_future(store.put("s", str(number), number)) for number in range(50)]
         await asyncio.sleep(0)
@@ -105,7 +105,7 @@ def test_closing_that_is_cancelled_still_closes(tmp_path):
         await asyncio.sleep(0)
         closing.cancel()
         await asyncio.gather(closing, *writing, return_exceptions=True)
-        for _ in range(200):
+        for _ in range(2_000):
             if not [thread for thread in threading.enumerate() if thread.name == "holdall-worker"]:
                 return
             await asyncio.sleep(0.02)

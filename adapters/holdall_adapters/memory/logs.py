@@ -39,21 +39,18 @@ class MemoryLogs:
         return self._space.logs.get(scope, {}).get(key) or Log()
 
     def _keep_log(self, scope: str, key: str, log: Log) -> None:
-        logs = self._space.logs.get(scope)
-        if logs is None:
-            logs = self._space.logs[scope] = {}
-            self._space.log_keys[scope] = OrderedNames()
-            self._space.log_scopes.add(scope)
-        logs[key] = log
-        self._space.log_keys[scope].add(key)
+        """Keep a log; it is there with the last step, and names that lead to nothing are passed over."""
+        self._space.log_scopes.add(scope)
+        self._space.log_keys.setdefault(scope, OrderedNames()).add(key)
+        self._space.logs.setdefault(scope, {})[key] = log
 
     def _forget_log(self, scope: str, key: str) -> None:
         logs = self._space.logs.get(scope, {})
         if logs.pop(key, None) is None:
             return
-        self._space.log_keys[scope].shrink(logs)
+        self._space.log_keys.setdefault(scope, OrderedNames()).shrink(logs)
         if not logs:
-            del self._space.logs[scope]
+            self._space.logs.pop(scope, None)
             self._space.log_keys.pop(scope, None)
             self._space.log_scopes.shrink(self._space.logs)
 

@@ -58,20 +58,18 @@ class MemoryStore(MemoryLogs):
         return record, record.version if live else None
 
     def _keep(self, scope: str, key: str, record: Record) -> None:
-        records = self._space.records.get(scope)
-        if records is None:
-            records = self._space.records[scope] = {}
-            self._space.record_keys[scope] = OrderedNames()
-            self._space.record_scopes.add(scope)
-        records[key] = record
-        self._space.record_keys[scope].add(key)
+        """Keep a record; it is there with the last step, and names that lead to nothing are passed over."""
+        self._space.record_scopes.add(scope)
+        self._space.record_keys.setdefault(scope, OrderedNames()).add(key)
+        self._space.records.setdefault(scope, {})[key] = record
 
     def _forget(self, scope: str, key: str) -> None:
-        records = self._space.records[scope]
-        del records[key]
-        self._space.record_keys[scope].shrink(records)
+        records = self._space.records.get(scope, {})
+        if records.pop(key, None) is None:
+            return
+        self._space.record_keys.setdefault(scope, OrderedNames()).shrink(records)
         if not records:
-            del self._space.records[scope]
+            self._space.records.pop(scope, None)
             self._space.record_keys.pop(scope, None)
             self._space.record_scopes.shrink(self._space.records)
 
