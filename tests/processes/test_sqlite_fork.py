@@ -14,7 +14,7 @@ import pytest
 
 CHILD_OUTLIVES_CLOSE = """
     import os, sys, time, holdall
-    url, asynchronous = sys.argv[1], sys.argv[2] == "async"
+    url = sys.argv[1]
     parent = holdall.open_store(url)
     parent.put("a", "start", 1)
     lock = holdall.open_lock(parent)
@@ -73,7 +73,7 @@ FORKS_AMID_WRITES = """
     "program", [CHILD_OUTLIVES_CLOSE, FORKS_AMID_WRITES], ids=["parent-closes-first", "amid-writes"]
 )
 def test_a_child_that_opens_anew_loses_nothing(program, tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(program), f"sqlite:///{tmp_path}/x.db", "sync"]
+    command = [sys.executable, "-c", textwrap.dedent(program), f"sqlite:///{tmp_path}/x.db"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 

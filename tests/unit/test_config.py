@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import holdall
@@ -83,7 +85,7 @@ def test_wrong_files_say_what_and_where(tmp_path, text, hint):
 
 def test_missing_named_file():
     with pytest.raises(ConfigError, match="cannot be read"):
-        load_config(path=__import__("pathlib").Path("nowhere.toml"))
+        load_config(path=Path("nowhere.toml"))
 
 
 @pytest.mark.parametrize("what", ["", "two words", "a/b", "nothing-known"])

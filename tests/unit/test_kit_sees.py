@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdall import hookimpl, plugins
+from holdall import ANY, hookimpl, plugins
 from holdall.spi import Adapter, BackendItem
 from holdall_adapters.memory import CAPABILITIES
 from holdall_adapters.memory.backend import MemoryBackend
@@ -28,7 +28,7 @@ class ChecksBeforeItWrites(MemoryBackend):
         self._check(key, expect)
         for _ in range(200):
             pass
-        return await super().put(key, payload, __import__("holdall").ANY)
+        return await super().put(key, payload, ANY)
 
 
 class LosesWrites(MemoryBackend):
