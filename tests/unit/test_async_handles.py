@@ -8,7 +8,16 @@ import threading
 import pytest
 
 import holdall
-from holdall import ClosedHandle
+from holdall import ClosedHandle, ConfigError
+
+
+async def workers_end():
+    """Wait until no handle of this test has a thread; every test closes what it opens."""
+    for _ in range(2_000):
+        if not [thread for thread in threading.enumerate() if thread.name == "holdall-worker"]:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("a worker thread goes on")
 
 
 @pytest.fixture(params=["memory://{}", "sqlite:///{}/x.db?durability=relaxed"])
@@ -105,10 +114,21 @@ def test_closing_that_is_cancelled_still_closes(tmp_path):
         await asyncio.sleep(0)
         closing.cancel()
         await asyncio.gather(closing, *writing, return_exceptions=True)
-        for _ in range(2_000):
-            if not [thread for thread in threading.enumerate() if thread.name == "holdall-worker"]:
-                return
-            await asyncio.sleep(0.02)
-        raise AssertionError("the worker thread goes on")
+        await workers_end()
+
+    asyncio.run(main())
+
+
+def test_a_handle_that_does_not_open_leaves_no_thread(tmp_path):
+    async def main():
+        store = holdall.open_async_store(f"sqlite:///{tmp_path}/missing/x.db")
+        for _ in range(3):
+            with pytest.raises(ConfigError):
+                await store.get("s", "k")
+            await workers_end()
+        (tmp_path / "missing").mkdir()
+        assert await store.get("s", "k") is None
+        await store.close()
+        await workers_end()
 
     asyncio.run(main())

@@ -165,7 +165,11 @@ class AsyncLink(Link):
         """Open the storage if that has not been done."""
         if self.connection is None:
             self.check()
-            await self._runner.run_whole(self._connect_once())
+            try:
+                await self._runner.run_whole(self._connect_once())
+            finally:
+                if self.connection is None:
+                    self._runner.rest()  # nobody closes a handle that did not open
         return self._connected()
 
     def _connected(self) -> Connection:

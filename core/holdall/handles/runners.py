@@ -62,6 +62,10 @@ class Runner(Protocol):
         """Run a last coroutine, and give back what the runner holds."""
         ...
 
+    def rest(self) -> None:
+        """Give back what the runner holds until it is needed again."""
+        ...
+
     def stop(self) -> None:
         """Give back what the runner holds."""
         ...
@@ -89,6 +93,9 @@ class InlineRunner:
     async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run a last coroutine like any other."""
         await self.run(coroutine)
+
+    def rest(self) -> None:
+        """Hold nothing, give back nothing."""
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
@@ -205,6 +212,12 @@ class ThreadRunner:
         self.stop()
         await asyncio.shield(job.future)
 
+    def rest(self) -> None:
+        """End the thread after the jobs it has; the next operation hires another one."""
+        with self._starting:
+            jobs, self._jobs, self._thread = self._jobs, queue.SimpleQueue(), None
+            jobs.put(None)
+
     def stop(self) -> None:
         """End the thread after the jobs it has."""
         with self._starting:
@@ -254,6 +267,9 @@ class LoopRunner:
     async def finish(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run a last coroutine like any other."""
         await self.run(coroutine)
+
+    def rest(self) -> None:
+        """Hold nothing, give back nothing."""
 
     def stop(self) -> None:
         """Hold nothing, give back nothing."""
