@@ -19,10 +19,10 @@ from typing import Any
 import pluggy
 
 from holdall import hookspecs
-from holdall.capabilities import Capabilities
+from holdall.descriptions import checked
 from holdall.errors import AdapterBroken, AdapterNotFound, DriverMissing
 from holdall.hints import did_you_mean
-from holdall.spi import SPI_VERSION, Adapter
+from holdall.spi import Adapter
 
 __all__ = [
     "ADAPTERS",
@@ -128,15 +128,39 @@ def load_adapter(scheme: str) -> Adapter:
 def _load(scheme: str) -> Adapter:
     registered = [adapter for adapter in _call("holdall_adapter", _registered()) if scheme in adapter.schemes]
     if registered:
-        return _checked(scheme, registered[-1])
-    plugin = _import(_entry_point(scheme))
-    if not manager.is_registered(plugin):
+        return checked(f"a plugin for {scheme}:// registered in code", registered[-1])
+    entry = _entry_point(scheme)
+    what = f"the plugin of {scheme}:// from {_origin(entry)} ({entry.value})"
+    plugin = _import(entry, what)
+    fresh = _register(plugin, what)
+    try:
+        return _adapter_of(plugin, what)
+    except AdapterBroken:
+        if fresh:
+            manager.unregister(plugin)  # none of its other hooks is to run either
+        raise
+
+
+def _register(plugin: Any, what: str) -> bool:
+    """Register a plugin and return whether it was not registered before."""
+    if manager.is_registered(plugin):
+        return False
+    try:
         manager.register(plugin)
-    found = _call("holdall_adapter", [plugin])
+    except Exception as error:
+        if manager.is_registered(plugin):
+            manager.unregister(plugin)
+        message = f"{what} has a hook that does not fit: {' '.join(str(error).split())}"
+        raise AdapterBroken(message) from error
+    return True
+
+
+def _adapter_of(plugin: Any, what: str) -> Adapter:
+    found = _call("holdall_adapter", [plugin], what)
     if len(found) != 1:
-        message = f"the plugin of {scheme}:// has no hook named holdall_adapter marked with holdall.hookimpl"
+        message = f"{what} has no hook named holdall_adapter marked with holdall.hookimpl"
         raise AdapterBroken(message)
-    return _checked(scheme, found[0])
+    return checked(what, found[0])
 
 
 def _entry_point(scheme: str) -> EntryPoint:
@@ -162,61 +186,24 @@ def _not_found(scheme: str) -> str:
     return f"no installed adapter serves {scheme}://: {hint}"
 
 
-def _import(entry: EntryPoint) -> Any:
+def _import(entry: EntryPoint, what: str) -> Any:
     try:
         return entry.load()
     except DriverMissing:
         raise
     except (Exception, SystemExit) as error:
-        message = f"the plugin of {entry.name}:// cannot be imported: {_origin(entry)} ({entry.value}): {error!r}"
+        message = f"{what} cannot be imported: {error!r}"
         raise AdapterBroken(message) from error
 
 
-def _checked(scheme: str, adapter: Any) -> Adapter:
-    if not isinstance(adapter, Adapter):
-        message = f"the holdall_adapter hook of {scheme}:// returned {type(adapter).__name__}, not holdall.spi.Adapter"
-        raise AdapterBroken(message)
-    if adapter.spi_version != SPI_VERSION:
-        message = (
-            f"adapter {adapter.name!r} was written for version {adapter.spi_version} of holdall.spi, "
-            f"this holdall has version {SPI_VERSION}: install releases that fit together"
-        )
-        raise AdapterBroken(message)
-    faults = _faults(adapter)
-    if faults:
-        message = f"adapter {adapter.name!r} is described wrongly: {'; '.join(faults)}"
-        raise AdapterBroken(message)
-    return adapter
-
-
-def _faults(adapter: Adapter) -> list[str]:
-    """Return what is wrong with a description, which comes from a stranger who may not use a type checker."""
-    ways = (adapter.backend, adapter.connect, adapter.store, adapter.async_store, adapter.lock, adapter.async_lock)
-    io: Any = adapter.io
-    schemes: Any = adapter.schemes
-    capabilities: Any = adapter.capabilities
-    checks = {
-        "schemes must be a tuple of str": isinstance(schemes, tuple) and _are_texts(schemes),
-        "io must be 'none', 'blocking' or 'suspending'": io in {"none", "blocking", "suspending"},
-        "capabilities must be Capabilities": isinstance(capabilities, Capabilities),
-        "it needs backend, connect, or whole objects": any(way is not None for way in ways),
-        "backend and connect exclude each other": adapter.backend is None or adapter.connect is None,
-    }
-    return [fault for fault, holds in checks.items() if not holds]
-
-
-def _are_texts(values: Any) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _call(hook: str, plugins: Iterable[Any]) -> list[Any]:
+def _call(hook: str, plugins: Iterable[Any], what: str = "a plugin registered in code") -> list[Any]:
     wanted = list(plugins)
     others = [plugin for plugin in manager.get_plugins() if not any(plugin is kept for kept in wanted)]
     caller: Callable[[], list[Any]] = manager.subset_hook_caller(hook, others)
     try:
         return caller()
-    except Exception as error:
-        message = f"the hook {hook} of a plugin failed: {error!r}"
+    except (Exception, SystemExit) as error:
+        message = f"the hook {hook} of {what} failed: {error!r}"
         raise AdapterBroken(message) from error
 
 

@@ -79,12 +79,25 @@ def test_a_broken_one_is_named_and_disturbs_nobody(install, source):
         ("from holdall import hookimpl\n@hookimpl\ndef holdall_adapter():\n    return 'adapter'", "returned str"),
         (GOOD.replace('io="none"', 'io="block"').format(name="odd", more=""), "io must be"),
         (GOOD.replace('("{name}",)', '"{name}"').format(name="odd", more=""), "schemes must be"),
-        (GOOD.replace('summary="-", ', "").format(name="odd", more=""), "hook holdall_adapter of a plugin failed"),
+        (GOOD.replace('io="none"', "io=[]").format(name="odd", more=""), "io must be"),
+        (GOOD.replace('summary="-", ', "").format(name="odd", more=""), "hook holdall_adapter of .* failed"),
+        ("import sys\nfrom holdall import hookimpl\n@hookimpl\ndef holdall_adapter():\n    sys.exit(3)", "SystemExit"),
+        ("from holdall import hookimpl\n@hookimpl\ndef holdall_adapter(url):\n    return 1", "does not fit.*url"),
     ],
 )
-def test_one_that_does_not_fit_says_why(install, source, hint):
+def test_one_that_does_not_fit_says_why_and_who(install, source, hint):
     install("odd", "plugged_odd", source)
-    with pytest.raises(AdapterBroken, match=hint):
+    for _ in range(2):
+        with pytest.raises(AdapterBroken, match=hint) as caught:
+            holdall.open_store("odd://x")
+        assert "odd (plugged_odd)" in str(caught.value)
+    assert not plugins.manager.is_registered(sys.modules["plugged_odd"])
+
+
+@pytest.mark.parametrize("version,mend", [(99, "install a newer holdall"), (0, "install a newer release of the ada")])
+def test_another_version_of_the_interface_names_both_and_the_way_out(install, version, mend):
+    install("odd", "plugged_odd", GOOD.format(name="odd", more=f", spi_version={version}"))
+    with pytest.raises(AdapterBroken, match=rf"version {version} .* version 1: {mend}"):
         holdall.open_store("odd://x")
 
 
