@@ -12,7 +12,7 @@ from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import Scenario, all_scenarios
 
 RUNS = [
-    *((backend, side) for backend in ("memory", "memory-derived", "sqlite") for side in ("sync", "async")),
+    *((backend, side) for backend in ("memory", "memory-derived", "sqlite", "file") for side in ("sync", "async")),
     ("postgres", "sync"),
 ]
 
@@ -49,6 +49,8 @@ def url_of(backend: str, folder: Path, request: pytest.FixtureRequest) -> str:
         return str(request.getfixturevalue("postgres_url"))
     if backend == "sqlite":
         return f"sqlite:///{folder / 'kit.db'}"
+    if backend == "file":
+        return f"file://{folder / 'kit'}"
     return f"memory://{uuid.uuid4().hex}" + ("?derived=true" if backend == "memory-derived" else "")
 
 

@@ -17,8 +17,8 @@ from holdall.rules import (
 )
 from holdall.spi import AppendRequest, LogRequest, StoredEntries, StoredPage
 from holdall.values import Appended, Head
-from holdall_adapters.memory.pages import page
 from holdall_adapters.memory.port import Log, OrderedNames, RememberedBatch, Space
+from holdall_adapters.pages import page
 
 if TYPE_CHECKING:
     from holdall.spi import Environment

@@ -18,8 +18,8 @@ from holdall.spi import (
 )
 from holdall.values import ANY, Appended
 from holdall_adapters.memory.logs import MemoryLogs
-from holdall_adapters.memory.pages import page
 from holdall_adapters.memory.port import OrderedNames, Record
+from holdall_adapters.pages import page
 
 if TYPE_CHECKING:
     from holdall.values import Expect

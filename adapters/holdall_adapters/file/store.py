@@ -1,0 +1,139 @@
+"""The native store of the file adapter: records and logs, their listings, and what concerns both."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from holdall.rules import check_head, concerning
+from holdall.spi import (
+    AppendRequest,
+    CheckLogRequest,
+    CheckRequest,
+    DeleteRequest,
+    PutRequest,
+    StoredPage,
+    StoredRecord,
+    WriteRequest,
+)
+from holdall_adapters.file import logs, records
+from holdall_adapters.file.filesystems import file_system_of
+from holdall_adapters.file.listing import Listing
+from holdall_adapters.file.lock import FLAGS
+from holdall_adapters.file.logs import FileLogs
+from holdall_adapters.file.names import parts_of
+from holdall_adapters.file.opening import FORMAT
+from holdall_adapters.file.records import FileRecords, PlacedKey
+from holdall_adapters.pages import page_of_found
+
+if TYPE_CHECKING:
+    from holdall.spi import Environment
+    from holdall_adapters.file.disk import Disk
+    from holdall_adapters.file.guards import Guards
+    from holdall_adapters.file.lock import FileLock
+
+__all__ = ["FileStore"]
+
+IsLive = Callable[[str, str], bool]
+Found = TypeVar("Found")
+
+
+class FileStore(FileRecords, FileLogs):
+    """A `StoreDriver` on one folder."""
+
+    def __init__(
+        self, disk: Disk, environment: Environment, now: Callable[[], float], guards: Guards, lock: FileLock
+    ) -> None:
+        FileRecords.__init__(self, disk, environment, now, guards)
+        FileLogs.__init__(self, disk, environment, guards)
+        self._lock = lock
+        self._listing = Listing(disk, environment)
+
+    async def scan(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[StoredRecord]:
+        """Return a page of live records."""
+        names = self._listing.names((records.TREE, *parts_of(scope)), prefix, after)
+        return page_of_found(names, limit, lambda key: _about(scope, key, self.live_record))
+
+    async def keys(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of the keys of live records."""
+        return self._keys(records.TREE, self.is_record, scope, prefix, after, limit)
+
+    async def logs(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of the keys of logs."""
+        return self._keys(logs.TREE, self.is_log, scope, prefix, after, limit)
+
+    def _keys(
+        self, tree: str, is_live: IsLive, scope: str, prefix: str, after: str | None, limit: int
+    ) -> StoredPage[str]:
+        names = self._listing.names((tree, *parts_of(scope)), prefix, after)
+        return page_of_found(names, limit, lambda key: key if _about(scope, key, is_live) else None)
+
+    async def scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of the scopes that hold a live record."""
+        return self._scopes(records.TREE, self.is_record, prefix, after, limit)
+
+    async def log_scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        """Return a page of the scopes that hold a log."""
+        return self._scopes(logs.TREE, self.is_log, prefix, after, limit)
+
+    def _scopes(self, tree: str, is_live: IsLive, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
+        def find(scope: str) -> str | None:
+            keys = self._listing.unordered((tree, *parts_of(scope)))
+            return scope if any(_about(scope, key, is_live) for key in keys) else None
+
+        return page_of_found(self._listing.names((tree,), prefix, after), limit, find)
+
+    async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
+        """Apply the one request that there is; core refuses several, as `capabilities` says."""
+        return [await self._apply(request) for request in requests]
+
+    async def _apply(self, request: WriteRequest) -> Any:
+        with concerning(request):
+            match request:
+                case PutRequest():
+                    return await self.put(request)
+                case DeleteRequest():
+                    return await self.delete(request)
+                case AppendRequest():
+                    return await self.append(request)
+                case CheckLogRequest():
+                    head = await self.head(request.scope, request.key)
+                    check_head(request.expect, head)
+                    return head
+                case CheckRequest():
+                    return await self.check_record(request.scope, request.key, request.expect)
+
+    async def sweep(self) -> int:
+        """Remove what has expired, and what crashes and truncates left."""
+        count = self._disk.sweep_drafts()
+        for key in self._listing.unordered((FLAGS,)):
+            count += await self._lock.sweep_flag(key)
+        for scope in self._listing.unordered((records.TREE,)):
+            way = (records.TREE, *parts_of(scope))
+            for key in self._listing.unordered(way):
+                count += await self.sweep_record(scope, key)
+            self._disk.prune(way)
+        for scope in self._listing.unordered((logs.TREE,)):
+            way = (logs.TREE, *parts_of(scope))
+            for key in self._listing.unordered(way):
+                await self.sweep_log(scope, key)
+            self._disk.prune(way)
+        return count
+
+    async def describe(self) -> Mapping[str, str]:
+        """Reach the folder and say what it is."""
+        usage = shutil.disk_usage(self._disk.path)
+        return {
+            "storage": "files",
+            "folder": str(self._disk.path),
+            "file_system": file_system_of(self._disk.path.resolve()) or "unknown",
+            "free_bytes": str(usage.free),
+            "durability": "full" if self._disk.durable else "relaxed",
+            "format": str(FORMAT),
+        }
+
+
+def _about(scope: str, key: str, find: Callable[[str, str], Found]) -> Found:
+    with concerning(PlacedKey(scope, key)):
+        return find(scope, key)
