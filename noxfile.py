@@ -15,10 +15,12 @@ ROOT = Path(__file__).parent
 LOCK = ROOT / "requirements" / "lock.txt"
 LOWEST = ROOT / "requirements" / "lowest.txt"
 SOURCE_ROOTS = ("core", "adapters", "conformance")
+EXAMPLE = ROOT / "examples" / "custom_adapter"
+SITE = ROOT / "build" / "site"
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
 nox.needs_version = ">=2025.5"
-nox.options.sessions = ["lint", "types", "tests", "bare", "lowest", "package"]
+nox.options.sessions = ["lint", "types", "tests", "bare", "plugability", "lowest", "package", "docs"]
 nox.options.error_on_missing_interpreters = True
 os.environ.setdefault("PIP_DISABLE_PIP_VERSION_CHECK", "1")
 
@@ -41,13 +43,13 @@ def install(session: nox.Session, *args: str, constraint: Path = LOCK) -> None:
     session.install("-q", *args, env=env)
 
 
-def build_wheel(session: nox.Session) -> str:
-    """Builds a wheel of the tree and returns its path."""
-    folder = Path(session.create_tmp()) / "wheel"
+def build_wheel(session: nox.Session, tree: Path = ROOT) -> str:
+    """Builds a wheel of a tree and returns its path."""
+    folder = Path(session.create_tmp()) / "wheel" / tree.name
     for old in folder.glob("*.whl"):
         old.unlink()
     env = {"PIP_CONSTRAINT": str(LOCK), "PIP_BUILD_CONSTRAINT": str(LOCK)}
-    session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), ".", env=env)
+    session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(tree), env=env)
     (wheel,) = folder.glob("*.whl")
     return str(wheel.resolve())
 
@@ -64,7 +66,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def types(session: nox.Session) -> None:
     """Both type checkers, strict."""
-    install(session, *dependencies(), *group("types", "test"))
+    install(session, *dependencies(), *group("types", "test", "example", "docs"))
     session.run("mypy")
     session.run("mypy", "tests/typing/api.py")
     session.run("pyright")
@@ -84,6 +86,16 @@ def bare(session: nox.Session) -> None:
     install(session, build_wheel(session))
     session.run("python", "-m", "pip", "check")
     session.run("python", "tests/packaging/bare.py")
+
+
+@nox.session
+def plugability(session: nox.Session) -> None:
+    """The wheels of holdall and of an outside adapter in a fresh environment, among plugins that are broken."""
+    wheels = [build_wheel(session), build_wheel(session, EXAMPLE)]
+    install(session, f"{wheels[0]}[conformance]", wheels[1], "hatchling", "pytest-timeout")
+    session.run("python", "-m", "pip", "check")
+    env = {"HOLDALL_EXAMPLE_WHEEL": wheels[1]}
+    session.run("pytest", "-q", "tests/plugability", "-p", "no:cacheprovider", *session.posargs, env=env)
 
 
 @nox.session(reuse_venv=True)
@@ -111,6 +123,14 @@ def package(session: nox.Session) -> None:
     session.run(*build, str(folder / "from_tree"), "--wheel", ".", silent=True)
     session.run(*build, str(folder / "from_sdist"), ".", silent=True)
     session.run("python", "tools/check_dist.py", str(folder / "from_tree"), str(folder / "from_sdist"))
+
+
+@nox.session(reuse_venv=True)
+def docs(session: nox.Session) -> None:
+    """The pages of docs and the reference from the docstrings as a site in build/site; a broken link fails."""
+    install(session, ".", *group("docs"))
+    env = {"NO_MKDOCS_2_WARNING": "1"}  # the group `docs` keeps below MkDocs 2
+    session.run("mkdocs", "build", "-q", "--strict", "--clean", "--site-dir", str(SITE), env=env)
 
 
 @nox.session(default=False, venv_backend="none")
