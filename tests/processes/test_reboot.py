@@ -9,6 +9,7 @@ import pytest
 
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
+from tests.processes.work import url_in
 
 WORK = "tests.processes.work"
 
@@ -20,9 +21,10 @@ def after_boot(children: Children, folder: Path, lease: Any, wall_step: float, n
     return found
 
 
+@pytest.mark.parametrize("scheme", ["sqlite", "file"])
 @pytest.mark.parametrize("wall_step", [500.0, -3_600.0])
-def test_reboot_ends_leases_and_nothing_else(tmp_path: Path, wall_step: float) -> None:
-    with Children(Harness(f"sqlite:///{tmp_path / 'x.db'}")) as children:
+def test_reboot_ends_leases_and_nothing_else(tmp_path: Path, wall_step: float, scheme: str) -> None:
+    with Children(Harness(url_in(scheme, tmp_path / "store"))) as children:
         child = children.start(f"{WORK}:write_before_boot", str(tmp_path))
         lease = child.hear()
         child.finish()

@@ -55,7 +55,7 @@ def written(tmp_path: Path) -> Path:
 def test_file_that_may_not_grow(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.db"
     with Children(Harness(f"sqlite:///{path}")) as children:
-        child = children.start("tests.processes.work:outgrow_limit", kind)
+        child = children.start("tests.processes.work:outgrow_limit", kind, 300_000)
         error, acknowledged, value = child.hear()
         child.finish()
     assert error in {"Unavailable", "OutcomeUnknown"}

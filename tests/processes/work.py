@@ -14,11 +14,18 @@ from typing import Any
 import holdall
 from holdall import ABSENT, HoldallError, clock, plugins
 from holdall.clock import boot_time
+from holdall_adapters.file import files
 from holdall_conformance.children import PATIENCE, Parent, wait_until
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenarios.processes_leases_work import lease_from, lease_to
 
 NOBODY = 65_534
+KILLED_MANY = 30
+
+
+def url_in(scheme: str, path: Path) -> str:
+    """Return the URL of an embedded storage at an absolute path."""
+    return f"sqlite:///{path}" if scheme == "sqlite" else f"{scheme}://{path}"
 
 
 def open_again_and_again(parent: Parent, harness: Harness, number: int) -> None:
@@ -126,11 +133,11 @@ def look_after_boot(
     )
 
 
-def outgrow_limit(parent: Parent, harness: Harness, kind: str) -> None:
+def outgrow_limit(parent: Parent, harness: Harness, kind: str, growth: int) -> None:
     """Write until a limit on the size of files is met; say what was acknowledged, and the error."""
     store, written = harness.store, 0
     store.put("s", "fixed", "value")
-    limit = max(path.stat().st_size for path in Path(harness.url.removeprefix("sqlite:///")).parent.iterdir()) + 300_000
+    limit = largest_file(harness.url) + growth
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     error = fill(store, kind)
     written = error[1]
@@ -138,6 +145,13 @@ def outgrow_limit(parent: Parent, harness: Harness, kind: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     store.put("s", "after", "value")
     parent.say([error[0], written, None if value is None else value.value])
+
+
+def largest_file(url: str) -> int:
+    """Return the size of the largest file of a storage that `url_in` names."""
+    scheme, _, path = url.partition("://")
+    files = Path(path[1:]).parent.iterdir() if scheme == "sqlite" else Path(path).rglob("*")
+    return max(file.stat().st_size for file in files if file.is_file())
 
 
 def fill(store: Any, kind: str) -> tuple[str, int]:
@@ -191,6 +205,29 @@ def cut_large_log(parent: Parent, harness: Harness, operation: str) -> None:
         store.truncate("s", "log", before)
     parent.say("done")
     parent.hear()
+
+
+def put_many_again_and_again(parent: Parent, harness: Harness, scope: str) -> None:
+    """Write the same records round by round, and say after each round which it was."""
+    for number in range(1_000):
+        value = {"round": number, "filling": "x" * 500}
+        harness.store.put_many(scope, {f"k{key:02}": value for key in range(KILLED_MANY)})
+        parent.say(number)
+
+
+def wait_in_guard(parent: Parent, harness: Harness, scope: str, key: str) -> None:
+    """Append to a log, and wait in the midst of it, before the disk has it."""
+    wait = files.sync_data
+
+    def waiting(descriptor: int) -> None:
+        parent.say("in the guard")
+        parent.hear()
+        wait(descriptor)
+
+    harness.store.append(scope, key, [0])
+    files.sync_data = waiting
+    harness.store.append(scope, key, [1])
+    parent.say("done")
 
 
 def write_elsewhere(parent: Parent, harness: Harness) -> None:

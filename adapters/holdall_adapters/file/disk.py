@@ -106,9 +106,14 @@ class Disk:
             name: a name that nobody else uses.
 
         """
+        way = (_DRAFTS,)
         try:
             self._folders.check_root()
-            return Draft(self._folders.kept((_DRAFTS,)) or self._folders.make((_DRAFTS,)), name)
+            try:
+                return Draft(self._folders.make(way), name)
+            except FileNotFoundError:
+                self._folders.forget(way)
+                return Draft(self._folders.make(way), name)
         except OSError as error:
             raise translated(error) from error
 

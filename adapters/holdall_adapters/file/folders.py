@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdall.errors import Corrupt
+from holdall.errors import ClosedHandle, Corrupt
 
 __all__ = ["FOLDER_MODE", "Folder", "Folders", "sync", "sync_data"]
 
@@ -81,9 +81,17 @@ class Folders:
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path = path
         self._durable = durable
-        self._root = Folder(os.open(path, _OPEN_FOLDER))
-        self._identity = _identity(os.fstat(self._root.descriptor))
+        root = Folder(os.open(path, _OPEN_FOLDER))
+        self._opened: Folder | None = root
+        self._identity = _identity(os.fstat(root.descriptor))
         self._kept: dict[Way, Folder] = {}
+
+    @property
+    def _root(self) -> Folder:
+        if self._opened is None:
+            message = "this handle was closed in the midst of an operation: open a new one"
+            raise ClosedHandle(message)
+        return self._opened
 
     def check_root(self) -> None:
         """Refuse to go on in a folder that has lost its name: nobody would find what is written there.
@@ -171,7 +179,8 @@ class Folders:
             self._kept.pop(way[:depth], None)
 
     def close(self) -> None:
-        """Keep no folder open but the root, which is closed with this object."""
+        """Keep no folder open."""
+        self._opened = None
         self._kept.clear()
 
     def _keep(self, way: Way, folder: Folder) -> None:

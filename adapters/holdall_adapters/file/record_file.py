@@ -58,7 +58,8 @@ def record_content(scope: str, key: str, state: RecordState, payload: bytes) -> 
 
     """
     fields = {"record": 1, "scope": scope, "key": key, **state._asdict()}
-    return seal({**fields, "bytes": len(payload), "sum": checksum(payload)}) + payload + b"\n"
+    line = seal({**fields, "bytes": len(payload), "sum": checksum(payload)})
+    return line if state.version is None else line + payload + b"\n"
 
 
 def read_state(file: OpenFile, scope: str, key: str) -> RecordState:
@@ -97,7 +98,8 @@ def read_record(content: bytes, scope: str, key: str) -> Stored:
     line, _, rest = content.partition(b"\n")
     state, size, total = _state(line, scope, key)
     payload = rest[:size]
-    if len(payload) != size or rest[size:] != b"\n" or checksum(payload) != total:
+    end = b"" if state.version is None else b"\n"
+    if len(payload) != size or rest[size:] != end or checksum(payload) != total:
         message = "the file of the record is damaged behind its first line: restore it from a backup, or delete it"
         raise Corrupt(message)
     return Stored(state, payload)
