@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
-__all__ = ["WIDTH", "Table", "print_json", "readable"]
+__all__ = ["WIDTH", "Table", "json_text", "print_json", "readable", "safe_json", "shown_name"]
 
 WIDTH = 100
 _GAP = "  "
 _KIB = 1024
 _WIDE_ENOUGH = 8
+# What JSON leaves as it is and a terminal would obey or hide: controls from DEL on, marks of direction and of no width.
+_UNSAFE = re.compile(r"[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 
 
 class Table:
@@ -79,7 +82,38 @@ def print_json(content: Any) -> None:
         content: what to print.
 
     """
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    click.echo(json_text(content))
+
+
+def json_text(content: Any) -> str:
+    """Return JSON of several lines that a terminal shows and does not obey.
+
+    Args:
+        content: what `json` takes.
+
+    """
+    return safe_json(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def safe_json(text: str) -> str:
+    """Return JSON whose strings have escapes in place of what a terminal would obey or hide.
+
+    Args:
+        text: JSON.
+
+    """
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def shown_name(name: str) -> str:
+    """Return a scope or key as it can be printed: as it is, or as a JSON string where that would not be clear.
+
+    Args:
+        name: the name.
+
+    """
+    plain = name.isprintable() and name == name.strip() and not name.startswith('"')
+    return name if plain else json.dumps(name)
 
 
 def readable(name: str, value: Any) -> str:
