@@ -8,7 +8,9 @@ import textwrap
 import pytest
 from click.testing import CliRunner
 
+import holdall
 from holdall.cli import main
+from holdall.codec import encode
 
 WORKS = """
     from dataclasses import replace
@@ -46,6 +48,17 @@ def call():
 
 
 @pytest.fixture
+def quick():
+    """Run a command in this process, with a result like that of a process."""
+
+    def quick(*arguments, stdin=None):
+        result = CliRunner().invoke(main, list(arguments), input=stdin, prog_name="holdall")
+        return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
+
+    return quick
+
+
+@pytest.fixture
 def run():
     """Run a command in a process of its own."""
 
@@ -54,6 +67,37 @@ def run():
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **options)
 
     return run
+
+
+@pytest.fixture
+def start():
+    """Begin a command in a process of its own."""
+
+    def start(*arguments, **options):
+        command = [sys.executable, "-m", "holdall.cli", *arguments]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    return start
+
+
+@pytest.fixture
+def contents():
+    """Return everything that copies keep: values as they are encoded, whether they expire, first positions."""
+
+    def contents(url):
+        with holdall.open_store(url) as store:
+            found = {}
+            for scope in store.scopes().items:
+                for record in store.iter_records(scope):
+                    found["record", scope, record.key] = (encode(record.value), record.expires_in is not None)
+            for scope in store.log_scopes().items:
+                for key in store.logs(scope).items:
+                    head = store.head(scope, key)
+                    values = [encode(entry.value) for entry in store.iter_entries(scope, key, head.first)]
+                    found["log", scope, key] = (head.first, head.length, values)
+            return found
+
+    return contents
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from holdall.cli.failures import USAGE
 from holdall.codec import digest, encode
 from holdall.errors import InvalidValue
 
-__all__ = ["BadInput", "Conversation", "Survey", "read_values", "survey"]
+__all__ = ["BadInput", "Conversation", "Survey", "read_values", "survey", "without_twins"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WHITE = " \t\r\n"
@@ -126,8 +126,16 @@ def _text(path: Path, number: int, line: bytes) -> str:
         raise BadInput(message) from error
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that names a key twice, of which Python would keep the last."""
+def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that names a key twice, of which Python would keep the last.
+
+    Args:
+        pairs: what stands in the object.
+
+    Raises:
+        ValueError: a key comes twice.
+
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         message = "an object has the same key twice, of which only one could be kept"
@@ -137,7 +145,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _parsed(path: Path, number: int, text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_without_twins)
+        return json.loads(text, object_pairs_hook=without_twins)
     except json.JSONDecodeError as error:
         message = f"{path}, line {number}: is not JSON: {error.msg} at column {error.colno}"
         raise BadInput(message) from error
