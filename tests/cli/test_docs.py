@@ -1,12 +1,16 @@
 """docs/cli.md and --help: every command, option, status and step is in both, and what the page runs works."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 
+import holdall
 from holdall.cli import main
 from holdall.cli.failures import STATUSES
 
@@ -20,8 +24,10 @@ def section(name):
     return re.search(rf"^## holdall {name}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
 
 
-def test_there_are_the_three_commands():
-    assert set(COMMANDS) == {"adapters", "doctor", "demo"}
+def test_there_are_these_commands():
+    names = {"adapters", "doctor", "demo", "ls", "get", "put", "log", "copy", "export", "import"}
+    assert set(COMMANDS) == names
+    assert all(f"`holdall {name}`" in PAGE for name in names)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -59,3 +65,23 @@ def test_what_the_page_runs_works(run):
         assert program == "holdall"
         if arguments != ["demo"]:  # test_demo runs it
             assert run(*arguments).returncode == 0, line
+
+
+def test_what_the_guide_runs_works(own_folder, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "moving-data.md").read_text("utf-8")
+    program = tmp_path / "holdall"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m holdall.cli "$@"\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with holdall.open_store("sqlite:///app.db") as store:
+        store.put("users", "ada", {"name": "Ada"})
+        store.append("chat", "42", ["hello"])
+    blocks = re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    assert len(lines) == 4
+    for line in lines:
+        subprocess.run(["bash", "-o", "pipefail", "-c", line], check=True, capture_output=True)
+    for name in ("new", "restored", "piped"):
+        with holdall.open_store(f"sqlite:///{name}.db") as store:
+            assert store.get("users", "ada").value == {"name": "Ada"}
+            assert store.tail("chat", "42", 1)[0].value == "hello"

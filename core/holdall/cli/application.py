@@ -14,9 +14,15 @@ from typing import Any, NoReturn
 import click
 
 from holdall.cli.adapters import adapters
+from holdall.cli.copy import copy
 from holdall.cli.demo import demo
 from holdall.cli.doctor import doctor
+from holdall.cli.export import export
 from holdall.cli.failures import DONE, STATUSES, USAGE, complain, line_of, one_line, status_of
+from holdall.cli.importing import import_
+from holdall.cli.listing import ls
+from holdall.cli.log import log
+from holdall.cli.records import get, put
 from holdall.plugins import load_plugins, manager
 
 __all__ = ["Application", "main"]
@@ -144,5 +150,5 @@ def main(ctx: click.Context) -> None:
         sys.exit(USAGE)
 
 
-for _command in (adapters, doctor, demo):
+for _command in (adapters, doctor, demo, ls, get, put, log, copy, export, import_):
     main.add_command(_command)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib.resources
-import signal
 import sys
-import threading
 from collections.abc import Generator
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from holdall.cli.conversation import Survey, survey
 from holdall.cli.demo_setting import Setting, check_urls, open_first, setting
 from holdall.cli.demo_story import Step, Stopped, Story
-from holdall.cli.failures import DONE, TERMINATED
+from holdall.cli.failures import DONE
+from holdall.cli.signals import ended_by_exception
 from holdall.cli.terminal import Table, print_json, readable
 
 __all__ = ["demo"]
@@ -28,7 +26,6 @@ _COUNTED = frozenset(
     ["acknowledged", "appended", "batches", "bytes", "entries", "in_flight", "lines_changed", "lost_leases", "turns"],
 )
 _ONE = {"batches": "batch", "bytes": "byte", "entries": "entry", "lost leases": "lost lease", "turns": "turn"}
-_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(short_help="Show on a conversation that nothing is lost.")
@@ -45,7 +42,7 @@ def demo(file: Path | None, store: str | None, other: str | None, as_json: bool,
     refused, and every acknowledged entry is there once and in order. Then another URL in holdall.toml brings another
     storage, to which the log is copied and where it is the same.
     """
-    with _ended_by_exception(), _given_or_sample(file) as path:
+    with ended_by_exception(), _given_or_sample(file) as path:
         found = survey(path)
         check_urls(store, other)
         with setting(store, other, keep=keep) as made:
@@ -62,26 +59,6 @@ def _given_or_sample(file: Path | None) -> Generator[Path]:
     sample = importlib.resources.files("holdall.cli").joinpath("demo_data", "conversation.jsonl")
     with importlib.resources.as_file(sample) as path:
         yield path
-
-
-@contextlib.contextmanager
-def _ended_by_exception() -> Generator[None]:
-    """Let SIGTERM and SIGHUP end the demo as Ctrl-C does: with its processes ended and its folder removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, _end) for number in _ENDS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    for each in _ENDS:
-        signal.signal(each, signal.SIG_IGN)
-    sys.exit(TERMINATED)
 
 
 def _run(made: Setting, path: Path, found: Survey, *, as_json: bool, keep: bool) -> int:
