@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from holdall.errors import Corrupt, HoldallError, OutcomeUnknown
@@ -180,8 +180,11 @@ class Disk:
             raise translated(error) from error
         return folder
 
-    def names(self, way: tuple[str, ...]) -> Iterator[str]:
-        """Iterate over the names in a folder, in no order; there are none if there is no such folder."""
+    def names(self, way: tuple[str, ...]) -> Generator[str, None, None]:
+        """Iterate over the names in a folder, in no order; who stops before the end closes the iterator.
+
+        There are none if there is no such folder.
+        """
         try:
             self._folders.check_root()
             folder = self._folders.find(way)

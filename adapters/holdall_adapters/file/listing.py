@@ -7,7 +7,8 @@ changed: its modification time is the same, and was old enough when the window w
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdall_adapters.file.names import CONTINUED, MOST_BYTES, bytes_of_part, part_of
@@ -63,24 +64,25 @@ class Listing:
             if name is not None:
                 yield name
 
-    def unordered(self, way: Way, start: bytes = b"") -> Iterator[str]:
-        """Iterate over names in no order, without reading all of them first.
+    def unordered(self, way: Way, start: bytes = b"") -> Generator[str, None, None]:
+        """Iterate over names in no order, without reading all of them first; who stops before the end closes it.
 
         Args:
             way: the folder in which they begin.
             start: the part of them that `way` stands for already.
 
         """
-        for part in self._disk.names(way):
-            text = bytes_of_part(part)
-            if text is None:
-                continue
-            if part.endswith(CONTINUED):
-                yield from self.unordered((*way, part), start + text)
-            else:
-                name = _decoded(start + text)
-                if name is not None:
-                    yield name
+        with contextlib.closing(self._disk.names(way)) as parts:
+            for part in parts:
+                text = bytes_of_part(part)
+                if text is None:
+                    continue
+                if part.endswith(CONTINUED):
+                    yield from self.unordered((*way, part), start + text)
+                else:
+                    name = _decoded(start + text)
+                    if name is not None:
+                        yield name
 
     def _walk(self, way: Way, start: bytes, prefix: bytes, after: bytes) -> Iterator[bytes]:
         """Iterate over the names whose first part, that of the folder, is `start`."""

@@ -147,7 +147,7 @@ def _check_new(disk: Disk, *, create: bool) -> None:
         raise _unusable(disk.path, "it holds no store, and create=false forbids to make one")
     if names - _OURS:
         raise _unusable(disk.path, "it holds files that are not holdall's: use an empty folder")
-    if any(True for tree in _DATA if tree in names for _ in disk.names((tree,))) and disk.read(_MARKER) is None:
+    if any(list(disk.names((tree,))) for tree in _DATA if tree in names) and disk.read(_MARKER) is None:
         message = "holdall.json is gone from the store: restore it from a backup"
         raise Corrupt(message)
 

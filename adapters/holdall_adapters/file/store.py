@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdall.rules import check_head, concerning
@@ -79,8 +80,8 @@ class FileStore(FileRecords, FileLogs):
 
     def _scopes(self, tree: str, is_live: IsLive, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         def find(scope: str) -> str | None:
-            keys = self._listing.unordered((tree, *parts_of(scope)))
-            return scope if any(_about(scope, key, is_live) for key in keys) else None
+            with contextlib.closing(self._listing.unordered((tree, *parts_of(scope)))) as keys:
+                return scope if any(_about(scope, key, is_live) for key in keys) else None
 
         return page_of_found(self._listing.names((tree,), prefix, after), limit, find)
 
@@ -107,18 +108,23 @@ class FileStore(FileRecords, FileLogs):
     async def sweep(self) -> int:
         """Remove what has expired, and what crashes and truncates left."""
         count = self._disk.sweep_drafts()
-        for key in self._listing.unordered((FLAGS,)):
-            count += await self._lock.sweep_flag(key)
-        for scope in self._listing.unordered((records.TREE,)):
-            way = (records.TREE, *parts_of(scope))
-            for key in self._listing.unordered(way):
-                count += await self.sweep_record(scope, key)
-            self._disk.prune(way)
-        for scope in self._listing.unordered((logs.TREE,)):
-            way = (logs.TREE, *parts_of(scope))
-            for key in self._listing.unordered(way):
-                await self.sweep_log(scope, key)
-            self._disk.prune(way)
+        with contextlib.closing(self._listing.unordered((FLAGS,))) as flags:
+            for key in flags:
+                count += await self._lock.sweep_flag(key)
+        count += await self._sweep_tree(records.TREE, self.sweep_record)
+        return count + await self._sweep_tree(logs.TREE, self.sweep_log)
+
+    async def _sweep_tree(self, tree: str, sweep: Callable[[str, str], Awaitable[bool]]) -> int:
+        """Sweep the files of every scope, and remove the folders of scopes that hold none; return how many were."""
+        count = 0
+        with contextlib.closing(self._listing.unordered((tree,))) as scopes:
+            for scope in scopes:
+                way = (tree, *parts_of(scope))
+                with contextlib.closing(self._listing.unordered(way)) as keys:
+                    for key in keys:
+                        with concerning(PlacedKey(scope, key)):
+                            count += await sweep(scope, key)
+                self._disk.prune(way)
         return count
 
     async def describe(self) -> Mapping[str, str]:
