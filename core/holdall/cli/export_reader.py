@@ -104,7 +104,7 @@ class ExportReader:
         expires_in = line.get("expires_in")
         self._check(_is_name(line.get("scope")) and _is_name(line["key"]) and "value" in line)
         self._check(line["key"] > before)
-        self._check(expires_in is None or (isinstance(expires_in, float) and expires_in > 0))
+        self._check(expires_in is None or (type(expires_in) in {int, float} and expires_in > 0))
         self._records += 1
         return Record(line["scope"], line["key"], line["value"], "", expires_in)
 
