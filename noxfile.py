@@ -130,7 +130,8 @@ def docs(session: nox.Session) -> None:
     """The pages of docs and the reference from the docstrings as a site in build/site; a broken link fails."""
     install(session, ".", *group("docs"))
     env = {"NO_MKDOCS_2_WARNING": "1"}  # the group `docs` keeps below MkDocs 2
-    session.run("mkdocs", "build", "-q", "--strict", "--clean", "--site-dir", str(SITE), env=env)
+    # Not with -q, which hides the warnings from --strict as well.
+    session.run("mkdocs", "build", "--strict", "--clean", "--site-dir", str(SITE), env=env)
 
 
 @nox.session(default=False, venv_backend="none")

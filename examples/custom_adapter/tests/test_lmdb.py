@@ -42,12 +42,19 @@ def raw_keys(folder: Path) -> list[bytes]:
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.booleans(), KEYS), min_size=1, max_size=25), KEYS, KEYS, st.integers(1, 9))
-def test_it_is_an_ordered_dictionary(tmp_path_factory, steps, prefix, after, limit):
+@given(
+    st.lists(KEYS, min_size=2, max_size=8),
+    st.lists(st.tuples(st.sampled_from(["put", "put", "delete"]), st.integers(0, 7)), min_size=5, max_size=30),
+    KEYS,
+    KEYS,
+    st.integers(1, 9),
+)
+def test_it_is_an_ordered_dictionary(tmp_path_factory, keys, steps, prefix, after, limit):
     backend = backend_in(tmp_path_factory.mktemp("model") / "db")
     model: dict[bytes, bytes] = {}
-    for number, (putting, key) in enumerate(steps):
-        if putting:
+    for number, (what, which) in enumerate(steps):
+        key = keys[which % len(keys)]
+        if what == "put":
             model[key] = drive(backend.put(key, b"%d" % number, ANY))
         else:
             drive(backend.delete(key, ANY))
@@ -156,6 +163,40 @@ def test_a_writer_that_stands_still_holds_nobody_up_for_ever(tmp_path):
             child.kill()
             child.wait()
         store.put("s", "k", 3)
+
+
+FORK = """
+import os, signal, sys
+from pathlib import Path
+import holdall
+
+def came_through():
+    return [str(each.resolve()) for each in Path("/proc/self/fd").iterdir() if "db" in each.resolve().parts[-2:]]
+
+url = sys.argv[1]
+signal.alarm(30)
+with holdall.open_store(url) as store:
+    store.put("s", "parent", 1)
+    pid = os.fork()
+    if not pid:
+        signal.alarm(30)
+        assert came_through() == []  # not even a file of the parent's database is open here
+        with holdall.open_store(url) as own:
+            assert came_through()
+            own.update("s", "parent", lambda value: value + 1)
+            own.put("s", "child", [own.get("s", "parent").value])
+        os._exit(0)
+    for number in range(50):
+        store.put("s", f"k{number}", number)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert store.get("s", "child").value == [2]
+    store.update("s", "parent", lambda value: value + 1)
+    assert store.get("s", "parent").value == 3
+"""
+
+
+def test_parent_and_child_go_on_after_a_fork(tmp_path):
+    subprocess.run([sys.executable, "-W", "error", "-c", FORK, f"lmdb:///{tmp_path}/db"], check=True, timeout=60)
 
 
 def test_a_signal_handler_that_comes_into_an_operation_is_told_so(tmp_path):
