@@ -3,19 +3,23 @@
     python benchmarks/embedded.py [--quick] [--json]
 
 The floor of SQLite is plain `sqlite3`: the same tables, the same durability, one prepared statement with version,
-expiry and mark, and orjson for the value. The floor of memory is a dict of orjson bytes. Figures are microseconds at
-the median of the operation, and the ratio of the medians of holdall and floor, round by round.
+expiry and mark, and orjson for the value. The floor of files is plain `os`: for a record and a lease a temporary file,
+fsync, rename and an fsync of the folder, for an append one write and fdatasync, all under a `flock`. The floor of memory
+is a dict of orjson bytes. Figures are microseconds at the median of the operation, and the ratio of the medians of
+holdall and floor, round by round.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import sqlite3
 import statistics
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -106,6 +110,93 @@ class Floor:
         self.db.execute(release, (nonce,)).fetchall()
 
 
+class FileFloor:
+    """What a careful user would write by hand for files: guarded, atomic, synced, and no more."""
+
+    def __init__(self, folder: Path, *, durable: bool) -> None:
+        folder.mkdir()
+        self.folder, self.durable = str(folder), durable
+        self.guard = os.open(folder / "guard", os.O_CREAT | os.O_RDWR)
+        self.directory = os.open(folder, os.O_RDONLY)
+        self.log = os.open(folder / "log", os.O_CREAT | os.O_RDWR)
+        self.end = self.length = 0
+        self.offsets: list[int] = []
+
+    def _replace(self, name: str, content: bytes) -> None:
+        draft = f"{self.folder}/{os.urandom(16).hex()}"
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        os.write(descriptor, content)
+        if self.durable:
+            os.fsync(descriptor)
+        os.close(descriptor)
+        os.rename(draft, f"{self.folder}/{name}")  # noqa: PTH104 - the floor is plain `os`
+        if self.durable:
+            os.fsync(self.directory)
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            descriptor = os.open(f"{self.folder}/{name}", os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            return os.read(descriptor, os.fstat(descriptor).st_size)
+        finally:
+            os.close(descriptor)
+
+    def put(self, key: str) -> str:
+        version = os.urandom(16).hex()
+        fcntl.flock(self.guard, fcntl.LOCK_EX)
+        found = self._read(key)
+        mark = 0 if found is None else orjson.loads(found.partition(b"\n")[0])["mark"]
+        about = {"version": version, "expires": None, "mark": mark}
+        payload = orjson.dumps(VALUE)
+        about["crc"] = zlib.crc32(payload)
+        self._replace(key, orjson.dumps(about) + b"\n" + payload)
+        fcntl.flock(self.guard, fcntl.LOCK_UN)
+        return version
+
+    def get(self, key: str) -> Any:
+        about, _, payload = (self._read(key) or b"").partition(b"\n")
+        found = orjson.loads(about)
+        if found["crc"] != zlib.crc32(payload):
+            raise ValueError
+        return orjson.loads(payload), found["version"]
+
+    def append(self, count: int) -> int:
+        fcntl.flock(self.guard, fcntl.LOCK_EX)
+        lines: list[bytes] = []
+        for position in range(self.length, self.length + count):
+            lines.append(b'{"p":%d,"v":%b}\n' % (position, orjson.dumps(VALUE)))
+            self.offsets.append(self.end)
+            self.end += len(lines[-1])
+        data = b"".join(lines)
+        data += b'{"commit":%d,"crc":%d}\n' % (count, zlib.crc32(data))
+        os.pwrite(self.log, data, os.fstat(self.log).st_size)
+        if self.durable:
+            os.fdatasync(self.log)
+        self.end, self.length = os.fstat(self.log).st_size, self.length + count
+        fcntl.flock(self.guard, fcntl.LOCK_UN)
+        return self.length - count
+
+    def read(self, start: int, count: int) -> list[Any]:
+        found: list[Any] = []
+        data = os.pread(self.log, 2**21, self.offsets[start])
+        for line in data.split(b"\n"):
+            if line.startswith(b'{"p":'):
+                found.append(orjson.loads(line)["v"])
+                if len(found) == count:
+                    break
+        return found
+
+    def pair(self) -> None:
+        for owner in (os.urandom(16).hex(), None):
+            fcntl.flock(self.guard, fcntl.LOCK_EX)
+            found = self._read("lease")
+            token = 1 if found is None else orjson.loads(found)["token"] + 1
+            self._replace("lease", orjson.dumps({"owner": owner, "token": token, "expires": time.monotonic() + 60}))
+            fcntl.flock(self.guard, fcntl.LOCK_UN)
+
+
 def pair(lock: holdall.Lock) -> None:
     lease = lock.try_acquire("k")
     if lease is None or not lock.release(lease):
@@ -114,8 +205,16 @@ def pair(lock: holdall.Lock) -> None:
 
 def sqlite_cases(folder: Path, durability: str) -> list[Case]:
     store = holdall.open_store(f"sqlite:///{folder}/{durability}.db?durability={durability}")
+    return cases(store, Floor(folder / f"{durability}-floor.db", "FULL" if durability == "full" else "NORMAL"))
+
+
+def file_cases(folder: Path, durability: str) -> list[Case]:
+    store = holdall.open_store(f"file://{folder}/files-{durability}?durability={durability}")
+    return cases(store, FileFloor(folder / f"floor-{durability}", durable=durability == "full"))
+
+
+def cases(store: holdall.Store, floor: Floor | FileFloor) -> list[Case]:
     lock = holdall.open_lock(store)
-    floor = Floor(folder / f"{durability}-floor.db", "FULL" if durability == "full" else "NORMAL")
     return [
         ("put", lambda n: store.put("s", f"k{n % 100}", VALUE), lambda n: floor.put(f"k{n % 100}"), 300),
         ("get", lambda n: store.get("s", f"k{n % 100}"), lambda n: floor.get(f"k{n % 100}"), 300),
@@ -169,9 +268,9 @@ def measure(name: str, cases: list[Case], rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def long_log(folder: Path, entries: int) -> list[dict[str, Any]]:
+def long_log(url: str, entries: int) -> list[dict[str, Any]]:
     """Append and tail on a log of ten entries and on a long one."""
-    store = holdall.open_store(f"sqlite:///{folder}/long.db?durability=relaxed")
+    store = holdall.open_store(url)
     store.append("s", "short", ["x" * 200] * 10)
     for _ in range(entries // 1_000):
         store.append("s", "long", ["x" * 200] * 1_000)
@@ -187,7 +286,7 @@ def long_log(folder: Path, entries: int) -> list[dict[str, Any]]:
         pairs = [
             (median(lambda _, c=call: c("long"), 300), median(lambda _, c=call: c("short"), 300)) for _ in range(5)
         ]
-        rows.append(row_of(f"sqlite, log of {entries:,} against 10", operation, pairs))
+        rows.append(row_of(f"{store.adapter}, log of {entries:,} against 10", operation, pairs))
     return rows
 
 
@@ -202,7 +301,10 @@ def main() -> None:
         rows = measure("memory", memory_cases(), rounds)
         rows += measure("sqlite relaxed", sqlite_cases(folder, "relaxed"), rounds)
         rows += measure("sqlite full", sqlite_cases(folder, "full"), rounds)
-        rows += long_log(folder, 50_000 if chosen.quick else 1_000_000)
+        rows += measure("files relaxed", file_cases(folder, "relaxed"), rounds)
+        rows += measure("files full", file_cases(folder, "full"), rounds)
+        rows += long_log(f"file://{folder}/long?durability=relaxed", 50_000 if chosen.quick else 1_000_000)
+        rows += long_log(f"sqlite:///{folder}/long.db?durability=relaxed", 50_000 if chosen.quick else 1_000_000)
     if chosen.json:
         print(json.dumps(rows, indent=1))
         return
