@@ -100,16 +100,6 @@ def relinked(markdown: str, place: str, page: str) -> str:
     return "".join(part if part.startswith("```") else LINK.sub(target, part) for part in parts)
 
 
-def on_config(config: Any) -> None:
-    """Takes pages out of the navigation that others are still writing."""
-    pending = {page for page in ("guide/moving-data.md", "adapters/file.md") if not (ROOT / "docs" / page).exists()}
-    sections: list[dict[str, Any]] = config.nav
-    for section in sections:
-        for title, pages in section.items():
-            if not isinstance(pages, str):
-                section[title] = [page for page in pages if not pending & {*page.values()}]
-
-
 def on_files(files: Any, config: Any) -> None:
     """Adds the pages that do not lie in docs."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - the tests read this module without mkdocs
