@@ -4,7 +4,7 @@
 
 The floor of SQLite is plain `sqlite3`: the same tables, the same durability, one prepared statement with version,
 expiry and mark, and orjson for the value. The floor of files is plain `os`: for a record and a lease a temporary file,
-fsync, rename and an fsync of the folder, for an append one write and fdatasync, all under a `flock`. The floor of memory
+fsync, rename and an fsync of the folder, for an append one write and fdatasync, all under a `flock`. That of memory
 is a dict of orjson bytes. Figures are microseconds at the median of the operation, and the ratio of the medians of
 holdall and floor, round by round.
 """

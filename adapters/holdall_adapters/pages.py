@@ -12,6 +12,7 @@ __all__ = ["page", "page_of_found"]
 Row = TypeVar("Row")
 _MOST_LOOKED_AT = 10
 """How many names a page looks at, for each that it may hold, before it ends short."""
+_MOST_BYTES = 8 * 2**20
 
 
 def page(rows: Iterator[Row], limit: int, name: Callable[[Row], str]) -> StoredPage[Row]:
@@ -31,22 +32,26 @@ def page(rows: Iterator[Row], limit: int, name: Callable[[Row], str]) -> StoredP
     return StoredPage(found, None)
 
 
-def page_of_found(names: Iterator[str], limit: int, find: Callable[[str], Row | None]) -> StoredPage[Row]:
-    """Return a page of what is found under names, short where most of them lead to nothing.
+def page_of_found(
+    names: Iterator[str], limit: int, find: Callable[[str], Row | None], size: Callable[[Row], int] = lambda _: 0
+) -> StoredPage[Row]:
+    """Return a page of what is found under names, short where most of them lead to nothing, or to much.
 
     Args:
         names: the names in order.
         limit: the most the page may hold.
         find: returns what belongs to a name, or None.
+        size: returns the bytes of what was found.
 
     """
     found: list[Row] = []
-    last: str | None = None
+    last, room = None, _MOST_BYTES
     for looked_at, name in enumerate(names):
-        if len(found) == limit or looked_at == limit * _MOST_LOOKED_AT:
+        if len(found) == limit or looked_at == limit * _MOST_LOOKED_AT or room <= 0:
             return StoredPage(found, last)
         row = find(name)
         if row is not None:
             found.append(row)
+            room -= size(row)
         last = name
     return StoredPage(found, None)

@@ -39,6 +39,15 @@ def test_everything_arrives_and_is_verified(quick, filled, contents):
         assert 3500 < store.get("expiring", "soon").expires_in <= 3600
 
 
+def test_into_files_and_back(quick, filled, contents, own_folder):
+    files, back = f"file://{own_folder}/files?durability=relaxed", "sqlite:///c.db?durability=relaxed"
+    for source, destination in ((A, files), (files, back)):
+        result = quick("copy", source, destination, "--json")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert report(result)["verification"]["equal"] is True
+    assert contents(files) == contents(A) == contents(back)
+
+
 def test_again_nothing_is_written(quick, filled):
     assert quick("copy", A, B).returncode == 0
     with holdall.open_store(B) as store:
@@ -293,6 +302,9 @@ def test_a_destination_that_loses_something_is_found_out(run, distribution):
             async def commit(self, requests):
                 changed = [replace_payload(request) for request in requests]
                 return await self._store.commit(changed)
+
+            async def put(self, request):
+                return await self._store.put(replace_payload(request))
 
             async def append(self, request):
                 return await self._store.append(request._replace(payloads=[b'"?"' for _ in request.payloads]))

@@ -164,6 +164,17 @@ def test_memory_is_bounded():
     assert max(peaks.values()) < 120, peaks
 
 
+def test_memory_is_bounded_between_files_and_a_database(own_folder):
+    """20 values and 20 entries of 4 MB."""
+    with holdall.open_store("sqlite:///a.db?durability=relaxed") as store:
+        for number in range(20):
+            store.put("s", f"k{number}", "é" * 2_000_000)
+            store.append("s", "large", ["y" * 4_000_000])
+    files = f"file://{own_folder}/files?durability=relaxed"
+    peaks = [peak_megabytes("copy", A, files), peak_megabytes("copy", files, B)]
+    assert max(peaks) < 120, peaks
+
+
 def test_everything_through_a_pipe(start, contents):
     fill(A)
     with start("export", A) as source, start("import", B, "--json", stdin=source.stdout) as target:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holdall.errors import Corrupt, HoldallError, OutcomeUnknown
 from holdall_adapters.file.errors import translated
-from holdall_adapters.file.files import FILE_MODE, Draft, OpenFile, Place
+from holdall_adapters.file.files import FILE_MODE, Content, Draft, OpenFile, Place
 from holdall_adapters.file.folders import Folder, Folders, sync
 
 __all__ = ["Disk"]
@@ -87,7 +87,7 @@ class Disk:
         file = self.open(place)
         return None if file is None else file.read(0, file.size())
 
-    def draft(self, content: bytes, name: str) -> Draft:
+    def draft(self, content: Content, name: str) -> Draft:
         """Write a new file that has no place yet.
 
         Args:
@@ -117,7 +117,7 @@ class Disk:
         except OSError as error:
             raise translated(error) from error
 
-    def replace(self, place: Place, content: bytes, name: str) -> None:
+    def replace(self, place: Place, content: Content, name: str) -> None:
         """Put a file in its place, whatever was there, and wait until that is on the disk.
 
         Args:

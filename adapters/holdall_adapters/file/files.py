@@ -13,10 +13,15 @@ from holdall_adapters.file.errors import translated
 from holdall_adapters.file.folders import Folder, sync, sync_data
 from holdall_adapters.file.names import parts_of
 
-__all__ = ["FILE_MODE", "Draft", "OpenFile", "Place", "place_of"]
+__all__ = ["FILE_MODE", "Content", "Draft", "OpenFile", "Place", "place_of"]
 
 FILE_MODE = 0o600
+_WORTH_PIECES = 65_536
 _NEW = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_CREAT | os.O_EXCL
+
+
+Content = tuple[bytes, ...]
+"""What is in a file, in pieces, since a large one is not to be copied."""
 
 
 class Place(NamedTuple):
@@ -137,17 +142,24 @@ class Draft:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def write(self, data: bytes, offset: int = 0) -> None:
-        """Write a part of the file.
+    def write(self, content: Content, offset: int = 0) -> int:
+        """Write a part of the file and return where it ends.
+
+        Args:
+            content: the part.
+            offset: where it begins.
 
         Raises:
             Unavailable: there is no room.
 
         """
         try:
-            _write_all(self.descriptor, data, offset)
+            for piece in content if sum(map(len, content)) > _WORTH_PIECES else (b"".join(content),):
+                _write_all(self.descriptor, piece, offset)
+                offset += len(piece)
         except OSError as error:
             raise translated(error) from error
+        return offset
 
     def sync(self) -> None:
         """Wait until the file is on the disk."""

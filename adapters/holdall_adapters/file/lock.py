@@ -55,7 +55,7 @@ class FileLock:
 
     def _write(self, key: str, lease: _Lease) -> None:
         content = seal({"lease": key, **lease._asdict()})
-        self._disk.replace(place_of(LEASES, key), content, self._environment.new_id())
+        self._disk.replace(place_of(LEASES, key), (content,), self._environment.new_id())
 
     def _is_held(self, lease: _Lease) -> bool:
         return lease.nonce is not None and lease.boot == self._boot and lease.expires > self._now()
@@ -114,7 +114,7 @@ class FileLock:
     async def set_flag(self, key: str, ttl: float) -> None:
         """Raise a flag."""
         content = seal({"flag": key, "expires": self._now() + ttl})
-        self._disk.replace(place_of(FLAGS, key), content, self._environment.new_id())
+        self._disk.replace(place_of(FLAGS, key), (content,), self._environment.new_id())
 
     async def flag(self, key: str) -> bool:
         """Return whether a flag is raised."""

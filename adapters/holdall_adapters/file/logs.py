@@ -134,7 +134,7 @@ class FileLogs:
         data = b""
         if payloads:
             data, state = sealed_batch(state, entry_lines(state.length, payloads), len(payloads), batch)
-        self._disk.replace(place, header + data, self._environment.new_id())
+        self._disk.replace(place, (header, data), self._environment.new_id())
         self._know(place, state)
         return state
 
@@ -271,12 +271,10 @@ class FileLogs:
         remembered = b"".join(map(remembered_line, remembered_batches(file, state, offset)))
         new = state._replace(file_id=self._environment.new_id(), start=start, length=start)
         header = header_line(scope, key, new, remembered)
-        draft = self._disk.draft(header, self._environment.new_id())
+        draft = self._disk.draft((header,), self._environment.new_id())
         written = len(header)
         for at in range(offset, state.end, _COPIED):
-            part = file.read(at, min(_COPIED, state.end - at))
-            draft.write(part, written)
-            written += len(part)
+            written = draft.write((file.read(at, min(_COPIED, state.end - at)),), written)
         if self._disk.durable:
             draft.sync()
         self._disk.settle(self._disk.publish(draft, place))

@@ -159,7 +159,7 @@ def _make(disk: Disk, environment: Environment) -> None:
                 (disk.path / tree).mkdir(FOLDER_MODE)
     except OSError as error:
         raise translated(error) from error
-    disk.replace(_MARKER, seal({"holdall": "file", "format": FORMAT}), environment.new_id())
+    disk.replace(_MARKER, (seal({"holdall": "file", "format": FORMAT}),), environment.new_id())
 
 
 async def _open_clock(disk: Disk, environment: Environment, timeout: float) -> Anchor:
@@ -172,7 +172,7 @@ async def _open_clock(disk: Disk, environment: Environment, timeout: float) -> A
         found = _read_anchor(disk)
         anchor = _next_anchor(found, environment)
         if anchor is not found:
-            disk.replace(_CLOCK, seal(anchor._asdict()), environment.new_id())
+            disk.replace(_CLOCK, (seal(anchor._asdict()),), environment.new_id())
         return anchor
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdall.errors import Corrupt
-from holdall_adapters.file.files import OpenFile
+from holdall_adapters.file.files import Content, OpenFile
 from holdall_adapters.file.lines import checksum, read_line, seal
 
 __all__ = ["RecordState", "Stored", "read_record", "read_state", "record_content"]
@@ -47,8 +47,8 @@ class Stored(NamedTuple):
     payload: bytes
 
 
-def record_content(scope: str, key: str, state: RecordState, payload: bytes) -> bytes:
-    """Return what is in the file of a record.
+def record_content(scope: str, key: str, state: RecordState, payload: bytes) -> Content:
+    """Return what is in the file of a record, in pieces: a payload may be large, and is not copied.
 
     Args:
         scope: its scope.
@@ -59,7 +59,7 @@ def record_content(scope: str, key: str, state: RecordState, payload: bytes) -> 
     """
     fields = {"record": 1, "scope": scope, "key": key, **state._asdict()}
     line = seal({**fields, "bytes": len(payload), "sum": checksum(payload)})
-    return line if state.version is None else line + payload + b"\n"
+    return (line,) if state.version is None else (line, payload, b"\n")
 
 
 def read_state(file: OpenFile, scope: str, key: str) -> RecordState:
@@ -74,20 +74,23 @@ def read_state(file: OpenFile, scope: str, key: str) -> RecordState:
         Corrupt: the line is damaged, or speaks of another record.
 
     """
-    size, start = file.size(), b""
-    while b"\n" not in start:
-        more = file.read(len(start), max(_FIRST_READ, len(start)))
-        start += more
-        if not more or len(start) > size:
-            break
-    return _state(start.partition(b"\n")[0], scope, key)[0]
+    return _state(_first_line(file, file.size())[0], scope, key)[0]
 
 
-def read_record(content: bytes, scope: str, key: str) -> Stored:
+def _first_line(file: OpenFile, size: int) -> tuple[bytes, bytes]:
+    """Return the first line of a file, and what was read behind it."""
+    start = file.read(0, min(size, _FIRST_READ))
+    while b"\n" not in start and len(start) < size:
+        start += file.read(len(start), min(size, 2 * len(start)) - len(start))
+    line, _, rest = start.partition(b"\n")
+    return line, rest
+
+
+def read_record(file: OpenFile, scope: str, key: str) -> Stored:
     """Return what the file of a record holds.
 
     Args:
-        content: all of the file.
+        file: the file.
         scope: the scope that belongs to its place.
         key: the key that belongs to its place.
 
@@ -95,14 +98,16 @@ def read_record(content: bytes, scope: str, key: str) -> Stored:
         Corrupt: the file is damaged, or is that of another record.
 
     """
-    line, _, rest = content.partition(b"\n")
-    state, size, total = _state(line, scope, key)
-    payload = rest[:size]
-    end = b"" if state.version is None else b"\n"
-    if len(payload) != size or rest[size:] != end or checksum(payload) != total:
-        message = "the file of the record is damaged behind its first line: restore it from a backup, or delete it"
-        raise Corrupt(message)
-    return Stored(state, payload)
+    size = file.size()
+    line, rest = _first_line(file, size)
+    state, length, total = _state(line, scope, key)
+    begin = len(line) + 1
+    if begin + length + (state.version is not None) == size:
+        payload = rest[:length] if begin + len(rest) == size else file.read(begin, length)
+        if checksum(payload) == total:
+            return Stored(state, payload)
+    message = "the file of the record is damaged behind its first line: restore it from a backup, or delete it"
+    raise Corrupt(message)
 
 
 def _state(line: bytes, scope: str, key: str) -> tuple[RecordState, int, int]:

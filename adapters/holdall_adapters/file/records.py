@@ -58,8 +58,8 @@ class FileRecords:
         return None if file is None else read_state(file, scope, key)
 
     def _read(self, scope: str, key: str) -> Stored | None:
-        content = self._disk.read(record_place(scope, key))
-        return None if content is None else read_record(content, scope, key)
+        file = self._disk.open(record_place(scope, key))
+        return None if file is None else read_record(file, scope, key)
 
     def _replace(self, place: Place, scope: str, key: str, stored: Stored) -> None:
         content = record_content(scope, key, stored.state, stored.payload)

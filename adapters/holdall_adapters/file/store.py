@@ -54,7 +54,11 @@ class FileStore(FileRecords, FileLogs):
     async def scan(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[StoredRecord]:
         """Return a page of live records."""
         names = self._listing.names((records.TREE, *parts_of(scope)), prefix, after)
-        return page_of_found(names, limit, lambda key: _about(scope, key, self.live_record))
+
+        def find(key: str) -> StoredRecord | None:
+            return _about(scope, key, self.live_record)
+
+        return page_of_found(names, limit, find, lambda record: len(record.payload))
 
     async def keys(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         """Return a page of the keys of live records."""

@@ -11,11 +11,11 @@ from holdall.codec import encode
 
 __all__ = ["READ_BYTES", "Limits", "Pace", "in_batches", "name_fault", "same", "size_of", "value_fault"]
 
-READ_BYTES: Final = 4 * 2**20
+READ_BYTES: Final = 2 * 2**20
 """How many bytes of values are asked for at once."""
 
 _MOST_READ = 1_000
-_FIRST_READ = 16
+_FIRST_READ = 1
 _MOST_WRITTEN = 500
 _MOST_WRITTEN_BYTES = 2**20
 
