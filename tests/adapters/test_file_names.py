@@ -93,3 +93,24 @@ def test_files_of_others_are_passed_over(tmp_path):
         assert [record.key for record in store.iter_records("s")] == ["k"]
         store.sweep()
         assert (folder / "k~").read_text() == "theirs"
+
+
+def test_a_sweep_leaves_no_empty_folder(tmp_path):
+    """Also where long scopes and keys went on in folders of their own."""
+    names = ["short", "x" * 80, "x" * 81, "X" * 400, "x" * 200]
+    with holdall.open_store(f"file://{tmp_path}/store?durability=relaxed") as store:
+        before = {path for path in (tmp_path / "store").rglob("*") if path.is_dir()}
+        for scope in names:
+            for key in names:
+                store.put(scope, key, 1)
+                store.append(scope, key, [1], batch_id="b")
+                store.append(scope, key, [2], batch_id="c")
+        for scope in names:
+            store.clear(scope)
+            for key in names:
+                store.drop(scope, key)
+        store.sweep()
+        left = {path for path in (tmp_path / "store").rglob("*") if path.is_dir()}
+        assert left == before
+        store.put("short", "x" * 200, 2)
+        assert store.scopes().items == ["short"]

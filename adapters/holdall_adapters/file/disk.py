@@ -170,7 +170,9 @@ class Disk:
         way, name = place
         try:
             self._folders.check_root()
-            folder = self._folders.kept(way) or self._folders.find(way)
+            folder = self._folders.kept(way)
+            if folder is None or not self._folders.is_current(way, folder):
+                folder = self._folders.find(way)
             if folder is None:
                 return None
             os.unlink(name, dir_fd=folder.descriptor)

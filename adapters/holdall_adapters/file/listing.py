@@ -64,12 +64,13 @@ class Listing:
             if name is not None:
                 yield name
 
-    def unordered(self, way: Way, start: bytes = b"") -> Generator[str, None, None]:
+    def unordered(self, way: Way, start: bytes = b"", *, prune: bool = False) -> Generator[str, None, None]:
         """Iterate over names in no order, without reading all of them first; who stops before the end closes it.
 
         Args:
             way: the folder in which they begin.
             start: the part of them that `way` stands for already.
+            prune: whether folders in which long names go on are removed if they are empty after all.
 
         """
         with contextlib.closing(self._disk.names(way)) as parts:
@@ -78,7 +79,9 @@ class Listing:
                 if text is None:
                     continue
                 if part.endswith(CONTINUED):
-                    yield from self.unordered((*way, part), start + text)
+                    yield from self.unordered((*way, part), start + text, prune=prune)
+                    if prune:
+                        self._disk.prune((*way, part))
                 else:
                     name = _decoded(start + text)
                     if name is not None:

@@ -293,3 +293,9 @@ class FileLogs:
                 return False
             self._rewrite(place, scope, key, log)
             return True
+
+    async def sweep_index(self, scope: str, key: str) -> bool:
+        """Remove an index whose log is gone; return whether it was."""
+        if self._disk.open(place_of(TREE, scope, key)) is not None:
+            return False
+        return self._disk.remove(place_of(INDEX, scope, key)) is not None

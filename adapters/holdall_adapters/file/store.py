@@ -116,19 +116,21 @@ class FileStore(FileRecords, FileLogs):
             for key in flags:
                 count += await self._lock.sweep_flag(key)
         count += await self._sweep_tree(records.TREE, self.sweep_record)
-        return count + await self._sweep_tree(logs.TREE, self.sweep_log)
+        count += await self._sweep_tree(logs.TREE, self.sweep_log)
+        await self._sweep_tree(logs.INDEX, self.sweep_index)
+        return count
 
     async def _sweep_tree(self, tree: str, sweep: Callable[[str, str], Awaitable[bool]]) -> int:
-        """Sweep the files of every scope, and remove the folders of scopes that hold none; return how many were."""
+        """Sweep the files of every scope and remove empty folders; return how many files there was something to do."""
         count = 0
-        with contextlib.closing(self._listing.unordered((tree,))) as scopes:
+        with contextlib.closing(self._listing.unordered((tree,), prune=True)) as scopes:
             for scope in scopes:
-                way = (tree, *parts_of(scope))
-                with contextlib.closing(self._listing.unordered(way)) as keys:
+                parts = parts_of(scope)
+                with contextlib.closing(self._listing.unordered((tree, *parts), prune=True)) as keys:
                     for key in keys:
                         with concerning(PlacedKey(scope, key)):
                             count += await sweep(scope, key)
-                self._disk.prune(way)
+                self._disk.prune((tree, *parts))
         return count
 
     async def describe(self) -> Mapping[str, str]:
