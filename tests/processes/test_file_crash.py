@@ -91,3 +91,51 @@ def test_a_stopped_writer_holds_up_its_own_keys_and_no_others(tmp_path: Path) ->
         assert child.hear() == "done"
         child.finish()
         assert store.append("s", "log", [3]).start == 2
+
+
+def test_sweeps_take_nothing_that_is_under_way(tmp_path: Path) -> None:
+    """Drafts that have no lock yet, flags that are raised again, folders that get a file: while two processes sweep."""
+    url = url_in("file", tmp_path / "store") + "?durability=relaxed"
+    with Children(Harness(url)) as children, holdall.open_store(url) as store, holdall.open_lock(store) as lock:
+        sweepers = children.start_many(2, "tests.processes.work:sweep_until_told")
+        for sweeper in sweepers:
+            assert sweeper.hear() == "ready"
+        for number in range(150):
+            scope, key = f"s{number % 3}", "k" * (1 + number % 2 * 100)
+            store.put(scope, key, number, ttl=0.01)
+            lock.set_flag("flag", ttl=0.01)
+            time.sleep(0.01)
+            store.put(scope, key, number)
+            lock.set_flag("flag", ttl=60)
+            store.append(scope, key, [number], batch_id="b")
+            time.sleep(0.001)
+            record = store.get(scope, key)
+            assert record is not None
+            assert record.value == number
+            assert lock.flag("flag")
+            assert store.delete(scope, key)
+            assert store.drop(scope, key)
+        for sweeper in sweepers:
+            sweeper.say("enough")
+            assert sweeper.hear() > 10
+            sweeper.finish()
+
+
+def test_a_handle_whose_folder_was_swept_away_goes_on(tmp_path: Path) -> None:
+    """It has folders open that are gone, at each depth of the way."""
+    names, url = ["short", "k" * 81, "k" * 240], url_in("file", tmp_path / "store")
+    with holdall.open_store(url) as one, holdall.open_store(url) as other:
+        for scope in names:
+            for before in names:
+                for after in names:
+                    one.put(scope, before, 1)
+                    one.append(scope, before, [1])
+                    one.delete(scope, before)
+                    one.drop(scope, before)
+                    other.sweep()
+                    assert one.get(scope, after) is None
+                    one.put_many(scope, {after: 2})
+                    assert one.append(scope, after, [2], batch_id="b").start == 0
+                    assert other.get(scope, after) is not None
+                    assert one.delete(scope, after)
+                    assert one.drop(scope, after)

@@ -215,6 +215,17 @@ def put_many_again_and_again(parent: Parent, harness: Harness, scope: str) -> No
         parent.say(number)
 
 
+def sweep_until_told(parent: Parent, harness: Harness, number: int) -> None:
+    """Sweep again and again until the parent says something; say how often."""
+    parent.say("ready")
+    count = 0
+    while not parent.told():
+        harness.store.sweep()
+        count += 1
+    parent.hear()
+    parent.say(count)
+
+
 def wait_in_guard(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Append to a log, and wait in the midst of it, before the disk has it."""
     wait = files.sync_data

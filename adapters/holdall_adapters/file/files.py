@@ -133,14 +133,13 @@ class OpenFile:
 class Draft:
     """A new file that has no place yet. Its lock tells a sweep that somebody is at it; the kernel frees that."""
 
-    __slots__ = ("_folder", "descriptor", "name")
+    __slots__ = ("_folder", "_pid", "descriptor", "name")
 
     def __init__(self, folder: Folder, name: str) -> None:
-        self.name = name
-        self._folder: Folder | None = folder
-        self.descriptor = os.open(name, _NEW, FILE_MODE, dir_fd=folder.descriptor)
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._folder: Folder | None = None
+        self._pid = os.getpid()
+        self.descriptor, self.name = _new_file(folder, name)
+        self._folder = folder
 
     def write(self, content: Content, offset: int = 0) -> int:
         """Write a part of the file and return where it ends.
@@ -178,10 +177,24 @@ class Draft:
     def __del__(self) -> None:
         """Remove what got no place, and close it."""
         with contextlib.suppress(AttributeError, OSError):
-            if self._folder is not None:
+            if self._folder is not None and os.getpid() == self._pid:
                 os.unlink(self.name, dir_fd=self._folder.descriptor)
         with contextlib.suppress(AttributeError, OSError):
             os.close(self.descriptor)
+
+
+def _new_file(folder: Folder, name: str) -> tuple[int, str]:
+    """Return the descriptor of a new file that no sweep takes away, and its name."""
+    while True:
+        descriptor = os.open(name, _NEW, FILE_MODE, dir_fd=folder.descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_nlink:
+                return descriptor, name
+        except BlockingIOError:
+            pass
+        os.close(descriptor)  # a sweep came before the lock, and removes it
+        name += "-"
 
 
 def _write_all(descriptor: int, data: bytes, offset: int) -> None:

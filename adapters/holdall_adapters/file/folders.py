@@ -149,8 +149,10 @@ class Folders:
         if kept is not None and kept.durable:
             return kept
         for _ in range(_MOST_TRIES):
-            with contextlib.suppress(FileNotFoundError):  # others remove what is empty meanwhile
+            try:
                 return self._make(way)
+            except FileNotFoundError:  # others removed what was empty
+                self.forget(way)
         message = f"folder {'/'.join(way)!r} cannot be made: something removes it again and again"
         raise Corrupt(message)
 

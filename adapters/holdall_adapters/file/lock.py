@@ -113,8 +113,11 @@ class FileLock:
 
     async def set_flag(self, key: str, ttl: float) -> None:
         """Raise a flag."""
-        content = seal({"flag": key, "expires": self._now() + ttl})
-        self._disk.replace(place_of(FLAGS, key), (content,), self._environment.new_id())
+        place = place_of(FLAGS, key)
+        async with self._guards.of(place) as guard:
+            guard.check()
+            content = seal({"flag": key, "expires": self._now() + ttl})
+            self._disk.replace(place, (content,), self._environment.new_id())
 
     async def flag(self, key: str) -> bool:
         """Return whether a flag is raised."""
@@ -137,4 +140,6 @@ class FileLock:
         """Remove a fallen flag; return whether it had fallen."""
         if self._flag(key):
             return False
-        return self._disk.remove(place_of(FLAGS, key)) is not None
+        place = place_of(FLAGS, key)
+        async with self._guards.of(place):  # somebody may have raised it again
+            return not self._flag(key) and self._disk.remove(place) is not None

@@ -26,7 +26,7 @@ __all__ = ["FORMAT", "open_disk", "path_of"]
 
 FORMAT = 1
 _TREES = ("guard", "index", "flags", "leases", "logs", "records", "tmp")
-_GUARDS = ("leases", "logs", "records")
+_GUARDS = ("flags", "leases", "logs", "records")
 _DATA = ("leases", "logs", "records")
 _MARKER = Place((), "holdall.json")
 _CLOCK = Place((), "clock.json")
