@@ -74,13 +74,17 @@ def parse_url(text: str) -> Url:
             what = "has a '#': write it as %23"
         message = f"the storage URL {what}"
         raise ConfigError(message)
-    return Url(
-        text=text,
-        scheme=match["scheme"].lower(),
-        authority=unquote(match["authority"]),
-        path=unquote(match["path"]),
-        query=_parse_query(match["query"] or ""),
-    )
+    try:
+        return Url(
+            text=text,
+            scheme=match["scheme"].lower(),
+            authority=unquote(match["authority"], errors="strict"),
+            path=unquote(match["path"], errors="strict"),
+            query=_parse_query(match["query"] or ""),
+        )
+    except UnicodeDecodeError:
+        message = "the storage URL has a % that stands for no UTF-8: write a % itself as %25"
+        raise ConfigError(message) from None
 
 
 def _parse_query(query: str) -> dict[str, str]:
@@ -90,14 +94,14 @@ def _parse_query(query: str) -> dict[str, str]:
         raise ConfigError(message)
     for part in filter(None, query.split("&")):
         name, separator, value = part.partition("=")
-        name = unquote_plus(name)
+        name = unquote_plus(name, errors="strict")
         if not separator:
             message = "an option of the storage URL has no value: write name=value"
             raise ConfigError(message)
         if name in options:
             message = f"option {name!r} stands twice in the storage URL: keep one"
             raise ConfigError(message)
-        options[name] = unquote_plus(value)
+        options[name] = unquote_plus(value, errors="strict")
     return options
 
 

@@ -46,6 +46,12 @@ def test_refused(text):
         parse_url(text)
 
 
+@pytest.mark.parametrize("text", ["x:///a%ff", "x://%fe/a", "x:///a?b%80=1", "x:///a?b=%e9"])
+def test_bytes_that_are_no_text_do_not_lead_to_the_place_of_others(text):
+    with pytest.raises(ConfigError, match="UTF-8"):
+        parse_url(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdall.errors import Corrupt, HoldallError, OutcomeUnknown
 from holdall_adapters.file.errors import translated
 from holdall_adapters.file.files import FILE_MODE, Content, Draft, OpenFile, Place
-from holdall_adapters.file.folders import Folder, Folders, sync
+from holdall_adapters.file.folders import MOST_TRIES, Folder, Folders, sync, vanishing
 
 __all__ = ["Disk"]
 
@@ -71,7 +71,7 @@ class Disk:
 
         """
         try:
-            while True:
+            for _ in range(MOST_TRIES):
                 folder = self._folders.make(place.way)
                 try:
                     found = os.open(place.name, _WRITE | os.O_CREAT, FILE_MODE, dir_fd=folder.descriptor)
@@ -81,6 +81,7 @@ class Disk:
                     return OpenFile(found, durable=False)
         except OSError as error:
             raise translated(error) from error
+        raise vanishing(place.way)
 
     def read(self, place: Place) -> bytes | None:
         """Return all of a file, or None if there is none."""
@@ -137,7 +138,7 @@ class Disk:
     def publish(self, draft: Draft, place: Place) -> Folder:
         """Put a draft in its place; it is there after a power cut once the folder that is returned is settled."""
         try:
-            while True:
+            for _ in range(MOST_TRIES):
                 folder = self._folders.make(place.way)
                 try:
                     draft.move(folder, place.name)
@@ -149,6 +150,7 @@ class Disk:
                     return folder
         except OSError as error:
             raise translated(error) from error
+        raise vanishing(place.way)
 
     def settle(self, folder: Folder) -> None:
         """Wait until what was put into a folder or removed from it is on the disk.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -10,12 +11,12 @@ from pathlib import Path
 
 from holdall.errors import ClosedHandle, Corrupt
 
-__all__ = ["FOLDER_MODE", "Folder", "Folders", "sync", "sync_data"]
+__all__ = ["FOLDER_MODE", "MOST_TRIES", "Folder", "Folders", "sync", "sync_data", "vanishing"]
 
 FOLDER_MODE = 0o700
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_KEPT = 128
-_MOST_TRIES = 100
+MOST_TRIES = 100
 
 Way = tuple[str, ...]
 
@@ -121,8 +122,13 @@ class Folders:
         """Return whether an open folder is still the one that has its name."""
         try:
             found = os.stat("/".join(way), dir_fd=self._root.descriptor, follow_symlinks=False)
-        except OSError:
-            return False
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                return False
+            walked = self.find(way)
+            if walked is None:
+                return False
+            found = os.fstat(walked.descriptor)
         return _identity(found) == _identity(os.fstat(folder.descriptor))
 
     def find(self, way: Way) -> Folder | None:
@@ -148,13 +154,12 @@ class Folders:
         kept = self._kept.get(way)
         if kept is not None and kept.durable:
             return kept
-        for _ in range(_MOST_TRIES):
+        for _ in range(MOST_TRIES):
             try:
                 return self._make(way)
             except FileNotFoundError:  # others removed what was empty
                 self.forget(way)
-        message = f"folder {'/'.join(way)!r} cannot be made: something removes it again and again"
-        raise Corrupt(message)
+        raise vanishing(way)
 
     def _make(self, way: Way) -> Folder:
         folder = self._root
@@ -194,6 +199,16 @@ class Folders:
 
 def _identity(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
+
+
+def vanishing(way: Way) -> Corrupt:
+    """Return the error for a folder that is gone whenever it has been made.
+
+    Args:
+        way: the names of the folders from the root on.
+
+    """
+    return Corrupt(f"folder {'/'.join(way)!r:.200} cannot be made: something removes it again and again")
 
 
 def _lost(name: str) -> Corrupt:

@@ -2,6 +2,9 @@
 
 A window is the next names of one folder, sorted. It serves the pages after it too, as long as the folder has not
 changed: its modification time is the same, and was old enough when the window was read for a later change to show.
+
+A system may pass over, or give twice, a name that is replaced while a folder is read (POSIX, readdir). Those that keep
+the place of a name do not. On the others a folder that changed meanwhile is read again, and what was seen once counts.
 """
 
 from __future__ import annotations
@@ -19,35 +22,42 @@ if TYPE_CHECKING:
 
 __all__ = ["Listing"]
 
-_WINDOW = 32_768
+_WINDOW = 65_536
 _OLD_ENOUGH = 2.0
 _NANOSECONDS = 1e-9
+_STEADY = frozenset({"ext2", "ext3", "ext4", "xfs"})
+_MOST_READINGS = 8
 
+State = tuple[int, int, int]
 Way = tuple[str, ...]
 
-Part = tuple[bytes, int]
-"""What a name in a folder stands for, and 1 if it goes on in a folder of that name; as a bound also with -1."""
+Part = bytes
+"""What a name in a folder stands for; one that goes on in a folder, which has 80 bytes, has a zero byte behind it."""
+
+Bound = tuple[Part, int]
+"""Where a listing begins: at a part, or with 1 strictly behind it."""
 
 
 class _Window(NamedTuple):
     """Names of a folder in order, strictly behind a bound; `complete` if there are none behind them."""
 
-    state: tuple[int, int, int] | None
-    bound: Part
+    state: State | None
+    bound: Bound
     parts: list[Part]
     complete: bool
 
-    def covers(self, bound: Part) -> bool:
-        """Return whether the names behind a bound begin in this window."""
-        return self.bound <= bound and (self.complete or bound < self.parts[-1])
+    def covers(self, bound: Bound) -> bool:
+        """Return whether the names from a bound on begin in this window."""
+        return self.bound <= bound and (self.complete or bound[0] < self.parts[-1])
 
 
 class Listing:
     """Lists the scopes and keys below a folder."""
 
-    def __init__(self, disk: Disk, environment: Environment) -> None:
+    def __init__(self, disk: Disk, environment: Environment, file_system: str | None) -> None:
         self._disk = disk
         self._environment = environment
+        self._readings = 1 if file_system in _STEADY else _MOST_READINGS
         self._kept: tuple[Way, _Window] | None = None
 
     def names(self, way: Way, prefix: str = "", after: str | None = None) -> Iterator[str]:
@@ -89,26 +99,28 @@ class Listing:
 
     def _walk(self, way: Way, start: bytes, prefix: bytes, after: bytes) -> Iterator[bytes]:
         """Iterate over the names whose first part, that of the folder, is `start`."""
-        for part, goes_on in self._parts(way, max(_bound(start, after, 0), _bound(start, prefix, -1))):
-            text = start + part
+        for part in self._parts(way, max(_bound(start, after, 1), _bound(start, prefix, 0))):
+            goes_on = len(part) > MOST_BYTES
+            text = start + part[:MOST_BYTES]
             if not text.startswith(prefix) and not (goes_on and prefix.startswith(text)):
                 if text > prefix:
                     return
             elif not goes_on:
                 yield text
             elif text >= after[: len(text)]:
-                yield from self._walk((*way, part_of(part) + CONTINUED), text, prefix, after)
+                yield from self._walk((*way, part_of(part[:MOST_BYTES]) + CONTINUED), text, prefix, after)
 
-    def _parts(self, way: Way, bound: Part) -> Iterator[Part]:
-        """Iterate over the parts in a folder that lie strictly behind a bound, in order."""
+    def _parts(self, way: Way, bound: Bound) -> Iterator[Part]:
+        """Iterate over the parts in a folder from a bound on, in order."""
         while True:
             window = self._window(way, bound)
-            yield from window.parts[bisect.bisect_right(window.parts, bound) :]
+            find = bisect.bisect_right if bound[1] else bisect.bisect_left
+            yield from window.parts[find(window.parts, bound[0]) :]
             if window.complete:
                 return
-            bound = window.parts[-1]
+            bound = (window.parts[-1], 1)
 
-    def _window(self, way: Way, bound: Part) -> _Window:
+    def _window(self, way: Way, bound: Bound) -> _Window:
         state = self._disk.state_of(way)
         if self._kept is not None:
             kept_way, kept = self._kept
@@ -120,42 +132,52 @@ class Listing:
             self._kept = way, window
         return window
 
-    def _read(self, way: Way, bound: Part, state: tuple[int, int, int] | None) -> _Window:
+    def _read(self, way: Way, bound: Bound, state: State | None) -> _Window:
         parts: list[Part] = []
-        complete = True
+        for _ in range(self._readings):
+            before = self._disk.state_of(way)
+            complete = self._read_once(way, bound, parts)
+            if before == self._disk.state_of(way):
+                break
+        return _Window(state, bound, parts, complete)
+
+    def _read_once(self, way: Way, bound: Bound, parts: list[Part]) -> bool:
+        """Take in the parts of a folder behind a bound, as many as a window has; return whether that is all."""
+        first, behind = bound
+        complete = not _cut(parts)
         for name in self._disk.names(way):
-            text = bytes_of_part(name)
-            if text is None:
+            part = bytes_of_part(name)
+            if part is None:
                 continue
-            part = (text, int(name.endswith(CONTINUED)))
-            if part <= bound or (not complete and part > parts[_WINDOW - 1]):
+            if name.endswith(CONTINUED):
+                part += b"\0"
+            if part < first or (behind and part == first) or (not complete and part > parts[_WINDOW - 1]):
                 continue
             parts.append(part)
-            if len(parts) == 2 * _WINDOW:
-                complete = not _cut(parts)
-        complete = not _cut(parts) and complete
-        return _Window(state, bound, parts, complete)
+            if len(parts) >= 2 * _WINDOW:
+                complete = not _cut(parts) and complete
+        return not _cut(parts) and complete
 
 
 def _cut(parts: list[Part]) -> bool:
-    """Sort parts and leave a window of them; return whether some were cut off."""
-    parts.sort()
+    """Sort parts and leave a window of them, each once; return whether some were cut off."""
+    parts[:] = sorted(set(parts))
     more = len(parts) > _WINDOW
     del parts[_WINDOW:]
     return more
 
 
-def _bound(start: bytes, name: bytes, order: int) -> Part:
-    """Return the last part in a folder that lies before a name, where the folder stands for `start`.
+def _bound(start: bytes, name: bytes, behind: int) -> Bound:
+    """Return where names from a name on begin in a folder that stands for `start`.
 
     Args:
         start: the part of every name in the folder.
         name: the name.
-        order: 0 for strictly behind the name, -1 to take in the name itself.
+        behind: 1 for strictly behind the name, 0 to take in the name itself.
 
     """
     rest = name[len(start) :] if name.startswith(start) else b""
-    return (rest[:MOST_BYTES], order) if rest else (b"", -1)
+    return (rest[:MOST_BYTES], behind) if rest else (b"", 0)
 
 
 def _decoded(text: bytes) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from urllib.parse import unquote_to_bytes
 
 __all__ = ["CONTINUED", "LONGEST_PART", "MOST_BYTES", "bytes_of_part", "part_of", "parts_of"]
 
@@ -20,8 +21,8 @@ LONGEST_PART = 3 * MOST_BYTES + len(CONTINUED)
 _KEPT = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
 _TEXT_OF = [chr(byte) if byte in _KEPT else f"%{byte:02x}" for byte in range(256)]
 _PLAIN = re.compile(rf"[a-z0-9_-]{{1,{MOST_BYTES}}}")
-_PART = re.compile(r"(?:[a-z0-9_-]|%[0-9a-f]{2})+")
-_ESCAPE = re.compile(rb"%([0-9a-f]{2})")
+# After a % only the bytes that do not stand for themselves: whatever matches is what `part_of` would have made.
+_PART = re.compile(r"(?:[a-z0-9_-]|%(?:[0148-9a-f][0-9a-f]|2[0-9a-cef]|3[a-f]|5[0-9a-e]|60|7[b-f]))+")
 
 
 @functools.lru_cache(1024)
@@ -56,13 +57,10 @@ def bytes_of_part(part: str) -> bytes | None:
         part: the name of a file or folder.
 
     """
-    if part.isalnum() and part.isascii() and part.islower():
-        return part.encode() if len(part) <= MOST_BYTES else None
     text = part.removesuffix(CONTINUED)
     if not _PART.fullmatch(text):
         return None
-    found = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text.encode())
-    continued = len(text) != len(part)
-    if len(found) > MOST_BYTES or (continued and len(found) != MOST_BYTES):
+    found = unquote_to_bytes(text) if "%" in text else text.encode()
+    if len(found) > MOST_BYTES or (text is not part and len(found) != MOST_BYTES):
         return None
-    return found if part_of(found) == text else None
+    return found

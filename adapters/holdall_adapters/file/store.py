@@ -49,7 +49,7 @@ class FileStore(FileRecords, FileLogs):
         FileRecords.__init__(self, disk, environment, now, guards)
         FileLogs.__init__(self, disk, environment, guards)
         self._lock = lock
-        self._listing = Listing(disk, environment)
+        self._listing = Listing(disk, environment, file_system_of(disk.path.resolve()))
 
     async def scan(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[StoredRecord]:
         """Return a page of live records."""
