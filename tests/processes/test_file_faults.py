@@ -155,7 +155,7 @@ def uses_of(store: Any, path: Path) -> list[Callable[[], Any]]:
     """Return what reads or writes the record or log of a file."""
     name = path.name
     if path.parent.parent.name == "logs":
-        return [lambda: store.read("s", name), lambda: store.append("s", name, [1]), lambda: store.logs("s")]
+        return [lambda: store.read("s", name), lambda: store.append("s", name, [1]), lambda: store.head("s", name)]
     return [lambda: store.get("s", name), lambda: store.put("s", name, 1), lambda: store.scan("s")]
 
 
@@ -180,6 +180,9 @@ def test_a_damaged_file_is_corrupt_and_the_others_are_readable(folder: Path, dam
                 with pytest.raises(Corrupt) as caught:
                     use()
                 assert (caught.value.scope, caught.value.key) == ("s", path.name)
+            assert store.keys("s").items == ["fenced", *(f"k{number}" for number in range(5))]
+            assert store.logs("s").items == [f"log{number}" for number in range(5)]
+            assert store.scopes().items == store.log_scopes().items == ["s"]
             others = [other for other in damaged_files(folder) if other != path]
             for other in others:
                 if other.parent.parent.name == "logs":

@@ -56,12 +56,13 @@ def unseal(line: bytes, before: int = 0) -> dict[str, Any] | None:
     return fields
 
 
-def read_line(line: bytes, what: str) -> dict[str, Any]:
+def read_line(line: bytes, what: str, advice: str = "restore it from a backup") -> dict[str, Any]:
     """Return what a line of `seal` says.
 
     Args:
         line: the line, without its newline.
         what: how to call it in the error.
+        advice: how to mend it.
 
     Raises:
         Corrupt: it is not whole.
@@ -69,6 +70,6 @@ def read_line(line: bytes, what: str) -> dict[str, Any]:
     """
     fields = unseal(line)
     if fields is None:
-        message = f"{what} is damaged: restore it from a backup, or remove the file if you can do without"
+        message = f"{what} is damaged: {advice}"
         raise Corrupt(message)
     return fields

@@ -1,7 +1,7 @@
 """The file of a log: a line about it, then for each batch a line an entry and one that commits them.
 
-What is behind the last whole commit does not exist: an append under way, or one that a crash cut short. A truncate or
-seal is a commit of no entries. Every commit holds the whole state of the log, so its end is all that has to be read.
+What is behind the last whole commit does not exist: an append under way, or one that a crash cut short, which ends in
+the midst of a line or has zeros where the disk never got the data. A truncate or seal is a commit of no entries. Every commit holds the whole state of the log, so its end is all that has to be read.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Batch(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The state of a log; `size` of its file; whether there is a whole commit behind something that is none."""
+    """The state of a log; `size` of its file; whether no crash can have left what is behind its last commit."""
 
     state: LogState
     size: int
@@ -252,7 +252,7 @@ def _commit_at(file: OpenFile, state: LogState, offset: int, line: bytes) -> Log
 
 
 def _load_rest(file: OpenFile, state: LogState, size: int) -> tuple[LogState, bool]:
-    """Return the state of the last of the whole commits that follow, and whether there are others farther on."""
+    """Return the state of the last of the whole commits that follow, and whether what is behind it is no torn end."""
     data = file.read(state.end - 1, size - state.end + 1)
     at = 0  # the newline before a batch
     while True:
@@ -262,7 +262,7 @@ def _load_rest(file: OpenFile, state: LogState, size: int) -> tuple[LogState, bo
             return state, False
         fields = unseal(data[found + 1 : line_end], checksum(data[at + 1 : found + 1]))
         if fields is None or fields["bytes"] != found - at or fields["start"] != state.length:
-            return state, _holds_commit(data[at:])
+            return state, b"\0" not in data[at:] or _holds_commit(data[at:])
         end = line_end + 1
         state = _advanced(state, fields, state.end + line_end - at, data[end - _STAMP : end])
         at = line_end

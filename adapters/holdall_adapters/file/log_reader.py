@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdall.errors import Corrupt
 from holdall_adapters.file.files import OpenFile
+from holdall_adapters.file.lines import checksum, unseal
 from holdall_adapters.file.log_file import COMMIT, LogState
 
 __all__ = ["batch_start", "offset_of", "position_at", "read_entries"]
@@ -99,7 +100,7 @@ def batch_start(file: OpenFile, state: LogState, offset: int) -> int:
 
 
 def read_entries(file: OpenFile, state: LogState, start: int, count: int, max_bytes: int | None) -> list[bytes]:
-    """Return the payloads of entries.
+    """Return the payloads of entries; batches that are read from their first entry to their last are checked.
 
     Args:
         file: the log's file.
@@ -117,16 +118,25 @@ def read_entries(file: OpenFile, state: LogState, start: int, count: int, max_by
         return payloads
     room = state.end if max_bytes is None else max_bytes
     offset = state.begin if start == state.start else offset_of(file, state, start)
+    total = 0 if start == state.start else None  # checksum of the batch so far, if it was read from its first entry on
     for line_offset, line in _lines(file, offset, state.end):
+        if line.startswith(COMMIT[1:]):
+            if total is not None and unseal(line, total) is None:
+                raise _damaged(line_offset)
+            total = 0
+            continue
+        if len(payloads) == count or room <= 0:
+            break
         beginning = b'{"p":%d,"v":' % (start + len(payloads))
-        if line.startswith(beginning) and line.endswith(b"}"):
-            payloads.append(line[len(beginning) : -1])
-            room -= len(line)
-            if len(payloads) == count or room <= 0:
-                return payloads
-        elif not line.startswith(COMMIT[1:]):
+        if not line.startswith(beginning) or not line.endswith(b"}"):
             raise _damaged(line_offset)
-    raise _damaged(state.end)
+        payloads.append(line[len(beginning) : -1])
+        room -= len(line)
+        if total is not None:
+            total = checksum(b"\n", checksum(line, total))
+    if len(payloads) < count and room > 0:
+        raise _damaged(state.end)
+    return payloads
 
 
 def _lines(file: OpenFile, start: int, end: int) -> Iterator[tuple[int, bytes]]:

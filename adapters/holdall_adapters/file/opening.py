@@ -180,7 +180,8 @@ def _read_anchor(disk: Disk) -> Anchor | None:
     content = disk.read(_CLOCK)
     if content is None:
         return None
-    fields = read_line(content.rstrip(b"\n"), "clock.json")
+    advice = "restore it, or remove it, and what expires is judged by the wall clock of now"
+    fields = read_line(content.rstrip(b"\n"), "clock.json", advice)
     return Anchor(str(fields["boot"]), float(fields["offset"]), float(fields["set_at"]))
 
 

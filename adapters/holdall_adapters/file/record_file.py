@@ -111,7 +111,7 @@ def read_record(file: OpenFile, scope: str, key: str) -> Stored:
 
 
 def _state(line: bytes, scope: str, key: str) -> tuple[RecordState, int, int]:
-    fields = read_line(line, "the file of the record")
+    fields = read_line(line, "the file of the record", "restore it from a backup, or remove it if you can do without")
     if fields.get("record") != 1 or fields.get("scope") != scope or fields.get("key") != key:
         message = "the file of the record is that of something else: it was copied or renamed by hand"
         raise Corrupt(message)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdall.errors import Corrupt
 from holdall.rules import check_head, concerning
 from holdall.spi import (
     AppendRequest,
@@ -72,7 +73,7 @@ class FileStore(FileRecords, FileLogs):
         self, tree: str, is_live: IsLive, scope: str, prefix: str, after: str | None, limit: int
     ) -> StoredPage[str]:
         names = self._listing.names((tree, *parts_of(scope)), prefix, after)
-        return page_of_found(names, limit, lambda key: key if _about(scope, key, is_live) else None)
+        return page_of_found(names, limit, lambda key: key if _is_there(scope, key, is_live) else None)
 
     async def scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         """Return a page of the scopes that hold a live record."""
@@ -85,7 +86,7 @@ class FileStore(FileRecords, FileLogs):
     def _scopes(self, tree: str, is_live: IsLive, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         def find(scope: str) -> str | None:
             with contextlib.closing(self._listing.unordered((tree, *parts_of(scope)))) as keys:
-                return scope if any(_about(scope, key, is_live) for key in keys) else None
+                return scope if any(_is_there(scope, key, is_live) for key in keys) else None
 
         return page_of_found(self._listing.names((tree,), prefix, after), limit, find)
 
@@ -144,6 +145,14 @@ class FileStore(FileRecords, FileLogs):
             "durability": "full" if self._disk.durable else "relaxed",
             "format": str(FORMAT),
         }
+
+
+def _is_there(scope: str, key: str, is_live: IsLive) -> bool:
+    """Return whether something is under a name; what is damaged is, and must not hide the names behind it."""
+    try:
+        return is_live(scope, key)
+    except Corrupt:
+        return True
 
 
 def _about(scope: str, key: str, find: Callable[[str, str], Found]) -> Found:

@@ -16,6 +16,7 @@ _BY_STATE: dict[str, tuple[type[HoldallError], str]] = {
     "53300": (Unavailable, "the server takes no more connections"),
     "53100": (Unavailable, "the server's disk is full"),
     "42P01": (ConfigError, "the database has no tables of holdall, and create=false forbids to make them"),
+    "42601": (ConfigError, "the server does not know a statement: it is too old"),
     "42501": (ConfigError, "the role may not do this"),
     "28P01": (ConfigError, "the server refused the password"),
     "28000": (ConfigError, "the server refused the role"),

@@ -13,7 +13,7 @@ __all__ = ["Server"]
 _MOST_CONNECTIONS = 8
 _SCHEMA_LOCK = 0x686F6C64616C6C
 _SCHEMA = """CREATE TABLE IF NOT EXISTS holdall_items (
-    key bytea PRIMARY KEY, payload bytea STORAGE EXTERNAL NOT NULL, tag uuid NOT NULL)"""
+    key bytea PRIMARY KEY, payload bytea NOT NULL, tag uuid NOT NULL)"""
 
 
 class Server:

@@ -9,7 +9,7 @@ import pytest
 from holdall import Appended, Head, InvalidArgument, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import head_of, values_of
+from holdall_conformance.scenarios.support import append_all, head_of, values_of
 
 
 @scenario("logs.positions-without-gaps")
@@ -244,7 +244,7 @@ def handles_agree_at_once(harness: Harness) -> None:
 def iter_entries_stops_at_the_end_it_found(harness: Harness) -> None:
     """iter_entries gives the entries that the log had when it began, and ends, though the log grows meanwhile."""
     store, scope = harness.store, harness.new_scope()
-    store.append(scope, "k", list(range(2_500)))
+    append_all(store, scope, "k", range(2_500))
     seen = []
     for entry in store.iter_entries(scope, "k", 10):
         seen.append(entry.position)

@@ -7,7 +7,7 @@ import pytest
 from holdall import ABSENT, AlreadyExists, Appended, Conflict, Head, NotFound, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import head_of, values_of
+from holdall_conformance.scenarios.support import append_all, head_of, values_of
 
 
 @scenario("logs.truncate-forgets-below")
@@ -193,7 +193,7 @@ def iterating_notices_truncate_and_drop(harness: Harness) -> None:
     """iter_entries raises Truncated or NotFound when what it has yet to read is gone; it skips nothing."""
     store, scope = harness.store, harness.new_scope()
     for key, error in (("truncated", Truncated), ("dropped", NotFound), ("regrown", NotFound)):
-        store.append(scope, key, list(range(3_000)))
+        append_all(store, scope, key, range(3_000))
         iterator = iter(store.iter_entries(scope, key))
         seen = [next(iterator).position]
         if key == "truncated":
@@ -201,7 +201,7 @@ def iterating_notices_truncate_and_drop(harness: Harness) -> None:
         else:
             store.drop(scope, key)
         if key == "regrown":
-            store.append(scope, key, ["other"] * 3_000)
+            append_all(store, scope, key, ["other"] * 3_000)
         with pytest.raises(error):
             seen += [entry.position for entry in iterator]
         assert seen == list(range(len(seen)))

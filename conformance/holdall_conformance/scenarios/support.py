@@ -13,6 +13,7 @@ from holdall import Entry, Head, Lease, Lock, Page, Record, Store
 
 __all__ = [
     "all_items",
+    "append_all",
     "eventually",
     "head_of",
     "identical",
@@ -55,6 +56,13 @@ def lease_of(lock: Lock, key: str, *, ttl: float = 60, owner: str | None = None)
     lease = lock.try_acquire(key, ttl=ttl, owner=owner)
     assert lease is not None, f"{key!r} is not free"
     return lease
+
+
+def append_all(store: Store, scope: str, key: str, values: Sequence[Any]) -> None:
+    """Append values in batches that the backend takes."""
+    most = store.capabilities.max_batch_entries
+    for start in range(0, len(values), most):
+        store.append(scope, key, values[start : start + most])
 
 
 def values_of(entries: Iterable[Entry]) -> list[Any]:

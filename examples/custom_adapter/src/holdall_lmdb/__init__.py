@@ -29,9 +29,9 @@ CAPABILITIES = Capabilities(
     min_ttl=0.01,
     max_scope_bytes=128,
     max_key_bytes=512,
-    max_value_bytes=16 * 2**20,
-    max_batch_entries=10_000,
-    max_batch_bytes=16 * 2**20,
+    max_value_bytes=2**20,
+    max_batch_entries=1_000,
+    max_batch_bytes=3_000_000,
 )
 
 OPTIONS = (
