@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import time
 import unicodedata
 
 import hypothesis.strategies as st
@@ -13,9 +14,12 @@ from hypothesis import given
 
 import holdall
 from holdall_adapters.file import listing
+from holdall_adapters.file.disk import Disk
 from holdall_adapters.file.names import CONTINUED, LONGEST_PART, bytes_of_part, parts_of
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=260)
+TICK = 0.05
+"""Seconds in which the clock of every file system goes on."""
 PART = re.compile(r"(?:[a-z0-9_-]|%[0-9a-f]{2})+\+?")
 
 
@@ -69,18 +73,30 @@ def test_listings_are_in_order_and_whole_whatever_the_window(tmp_path, monkeypat
             assert list(store.log_scopes(prefix, after=after).items) == wanted
 
 
-def test_a_window_is_not_used_once_its_folder_has_changed(tmp_path):
-    """The pages of a quiet folder share a window; a write in between shows in the next page."""
+def test_a_window_is_not_used_once_its_folder_has_changed(tmp_path, monkeypatch):
+    """The pages of a quiet folder share a window, which is read once; a write in between shows in the next page."""
+    reads, names = [], Disk.names
+    monkeypatch.setattr(Disk, "names", lambda disk, way: reads.append(way) or names(disk, way))
+    monkeypatch.setattr(listing, "_OLD_ENOUGH", -1_000.0)  # the folder counts as quiet at once
     with holdall.open_store(f"file://{tmp_path}/store?durability=relaxed") as store:
         store.put_many("s", {f"k{number}": number for number in range(9)})
-        folder = tmp_path / "store" / "records" / "s"
-        long_ago = folder.stat().st_mtime - 1_000
-
-        os.utime(folder, (long_ago, long_ago))
+        time.sleep(TICK)
+        reads.clear()
         page = store.keys("s", limit=3)
         assert page.items == ["k0", "k1", "k2"]
+        assert store.keys("s", after=page.next, limit=2).items == ["k3", "k4"]
+        assert len(reads) == 1
+        time.sleep(TICK)
         store.put("s", "k25", "new")
+        os.utime(tmp_path / "store" / "records" / "s", (1, 1))  # as archivers do
         assert store.keys("s", after=page.next, limit=2).items == ["k25", "k3"]
+
+
+def test_a_folder_that_has_just_changed_is_read_again(tmp_path):
+    with holdall.open_store(f"file://{tmp_path}/store?durability=relaxed") as store:
+        for number in range(300):
+            store.put("s", f"k{number:03}", number)
+            assert store.keys("s", after=f"k{number - 1:03}" if number else None).items == [f"k{number:03}"]
 
 
 def test_files_of_others_are_passed_over(tmp_path):

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 import holdall
 from holdall import ConfigError, Corrupt, HoldallError, OutcomeUnknown, Unavailable
 from holdall_adapters.file import files, filesystems, folders
+from holdall_adapters.file.disk import Disk
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
 from tests.processes.work import fill, url_in
@@ -450,3 +452,92 @@ def test_a_marker_of_a_newer_format_or_a_damaged_one(folder: Path) -> None:
     marker.write_bytes(content)
     with holdall.open_store(f"file://{folder}") as store:
         assert store.get("s", "k0") is not None
+
+
+def test_what_is_done_is_not_called_a_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Giving room back and removing an index come after the truncate or drop: their trouble is not the caller's."""
+    with holdall.open_store(f"file://{folder}") as store:
+        for _ in range(100):
+            store.append("s", "log", ["y" * 1_000], batch_id="b")
+            store.append("s", "log", ["y" * 1_000])
+        head, dropped = store.head("s", "log"), store.head("s", "log0")
+        assert head is not None
+        assert dropped is not None
+        with monkeypatch.context() as patch:
+            refuse = OSError(errno.ENOSPC, "full")
+            patch.setattr(files.os, "pwrite", raising_for(files.os.pwrite, refuse, after=1))
+            assert store.truncate("s", "log", head.length - 2, expect=head) == head.length - 2
+        remove = Disk.remove
+
+        def failing(disk: Disk, place: Any) -> Any:
+            if place.way[0] == "index":
+                raise Unavailable("made up")
+            return remove(disk, place)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Disk, "remove", failing)
+            assert store.drop("s", "log0", expect=dropped)
+        assert store.head("s", "log") == (head.length - 2, head.length, head.incarnation)
+        store.sweep()
+        assert not (folder / "index" / "s" / "log0").exists()
+        assert (folder / "logs" / "s" / "log").stat().st_size < 4_000
+
+
+def raising_for(function: Callable[..., Any], error: OSError, after: int) -> Callable[..., Any]:
+    calls = iter(range(1_000_000))
+
+    def called(*arguments: Any) -> Any:
+        if next(calls) >= after:
+            raise error
+        return function(*arguments)
+
+    return called
+
+
+def test_a_sweep_goes_on_behind_what_it_cannot_sweep(folder: Path) -> None:
+    with holdall.open_store(f"file://{folder}") as store, holdall.open_lock(store) as lock:
+        for number in range(40):
+            store.put(f"s{number}", "k", "v", ttl=0.01)
+            lock.set_flag(f"f{number}", ttl=0.01)
+        (folder / "records" / "s20" / "k").write_bytes(b"\0" * 50)
+        (folder / "flags" / "f20").write_bytes(b"\0" * 50)
+        (folder / "records" / "stray").write_text("a file among the folders of scopes")
+        (folder / "logs" / "s" / "log2").write_bytes(b"garbage\n")
+        (folder / "tmp" / "left").write_text("by a crash")
+        time.sleep(0.1)
+        with pytest.raises(Corrupt):
+            store.sweep()
+        assert sorted(path.name for path in (folder / "records").iterdir()) == ["s", "s20", "stray"]
+        assert [path.name for path in (folder / "flags").iterdir() if path.name != "flag"] == ["f20"]
+        assert list((folder / "tmp").iterdir()) == []
+
+
+def test_a_batch_that_a_failing_disk_took_back_is_no_damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader may see it before the disk fails; then it is gone, and the log goes on."""
+    with holdall.open_store(f"file://{folder}") as writer, holdall.open_store(f"file://{folder}") as reader:
+        seen: list[int] = []
+
+        def failing(descriptor: int) -> None:
+            seen.append(len(reader.read("s", "log0")))
+            raise OSError(errno.EIO, "input/output error")
+
+        assert len(reader.read("s", "log0")) == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "sync_data", failing)
+            with pytest.raises(OutcomeUnknown):
+                writer.append("s", "log0", ["lost"] * 5)
+        assert seen == [6]
+        for store in (reader, writer):
+            assert len(store.read("s", "log0")) == 1
+        assert reader.append("s", "log0", ["next"]).start == 1
+        assert len(writer.read("s", "log0")) == 2
+
+
+def test_no_descriptors_left_is_unavailable(tmp_path: Path) -> None:
+    with Children(Harness(f"file://{tmp_path}/store")) as children:
+        child = children.start("tests.processes.work:run_out_of_descriptors")
+        errors, value = child.hear()
+        child.finish()
+    assert set(errors) == {"Unavailable"}
+    assert len(errors) > 20
+    assert value == "value"

@@ -226,6 +226,41 @@ def sweep_until_told(parent: Parent, harness: Harness, number: int) -> None:
     parent.say(count)
 
 
+def run_out_of_descriptors(parent: Parent, harness: Harness) -> None:
+    """Do everything with fewer and fewer descriptors; say which errors came, and what is there afterwards."""
+    store, lock, errors = harness.store, harness.lock, []
+    store.put("s", "fixed", "value")
+    store.append("s", "log", [1], batch_id="b")
+    uses = (
+        lambda: store.put("s", "k", 1),
+        lambda: store.get("s", "fixed"),
+        lambda: store.append("s", "log", [2], batch_id="c"),
+        lambda: store.append("s", "new", [1]),
+        lambda: store.read("s", "log"),
+        lambda: store.put_many("new", {"k" * 200: 1}),
+        lambda: list(store.iter_keys("s")),
+        lambda: lock.try_acquire("k"),
+        lambda: lock.set_flag("f"),
+        lambda: harness.open_store(),
+    )
+    taken = [os.open("/dev/null", os.O_RDONLY)]
+    while len(taken) < 60:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+    for room in range(6):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(taken) + 1 + room, 4_096))
+        for use in uses:
+            try:
+                use()
+            except HoldallError as error:
+                errors.append(type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
+                errors.append(repr(error))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4_096, 4_096))
+    record = store.get("s", "fixed")
+    assert store.append("s", "log", [1], batch_id="b").start == 0
+    parent.say([errors, None if record is None else record.value])
+
+
 def wait_in_guard(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Append to a log, and wait in the midst of it, before the disk has it."""
     wait = files.sync_data

@@ -86,7 +86,10 @@ class Disk:
     def read(self, place: Place) -> bytes | None:
         """Return all of a file, or None if there is none."""
         file = self.open(place)
-        return None if file is None else file.read(0, file.size())
+        if file is None:
+            return None
+        with file:
+            return file.read(0, file.size())
 
     def draft(self, content: Content, name: str) -> Draft:
         """Write a new file that has no place yet.
@@ -130,10 +133,11 @@ class Disk:
             OutcomeUnknown: the disk failed after the file was in its place.
 
         """
-        draft = self.draft(content, name)
-        if self.durable:
-            draft.sync()
-        self.settle(self.publish(draft, place))
+        with self.draft(content, name) as draft:
+            if self.durable:
+                draft.sync()
+            folder = self.publish(draft, place)
+        self.settle(folder)
 
     def publish(self, draft: Draft, place: Place) -> Folder:
         """Put a draft in its place; it is there after a power cut once the folder that is returned is settled."""
@@ -198,7 +202,10 @@ class Disk:
             raise translated(error) from error
 
     def state_of(self, way: tuple[str, ...]) -> tuple[int, int, int] | None:
-        """Return what changes when a name comes into a folder or leaves it, the last number in nanoseconds."""
+        """Return what changes when a name comes into a folder or leaves it, the last number in nanoseconds.
+
+        That is the time at which it changed itself: nobody can set it, as the time of its content.
+        """
         try:
             folder = self._folders.find(way)
             if folder is None:
@@ -206,7 +213,7 @@ class Disk:
             found = os.fstat(folder.descriptor)
         except OSError as error:
             raise translated(error) from error
-        return found.st_dev, found.st_ino, found.st_mtime_ns
+        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def prune(self, way: tuple[str, ...]) -> bool:
         """Remove a folder if it is empty; return whether it was."""

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import stat
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from holdall.errors import Corrupt, OutcomeUnknown
 from holdall_adapters.file.errors import translated
@@ -44,7 +44,7 @@ def place_of(tree: str, *names: str) -> Place:
 
 
 class OpenFile:
-    """An open file; it is closed when nobody uses it any more."""
+    """An open file; closed at the end of a `with` block, or when nobody uses it any more."""
 
     __slots__ = ("_descriptor", "_durable")
 
@@ -52,10 +52,21 @@ class OpenFile:
         self._descriptor = descriptor
         self._durable = durable
 
-    def __del__(self) -> None:
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Close it."""
-        with contextlib.suppress(OSError):
-            os.close(self._descriptor)
+        self.close()
+
+    def close(self) -> None:
+        """Close it, once."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    __del__ = close
 
     def size(self) -> int:
         """Return how many bytes it has.
@@ -138,6 +149,7 @@ class Draft:
     def __init__(self, folder: Folder, name: str) -> None:
         self._folder: Folder | None = None
         self._pid = os.getpid()
+        self.descriptor = -1
         self.descriptor, self.name = _new_file(folder, name)
         self._folder = folder
 
@@ -174,13 +186,25 @@ class Draft:
             os.rename(self.name, name, src_dir_fd=drafts.descriptor, dst_dir_fd=folder.descriptor)
             self._folder = None
 
-    def __del__(self) -> None:
-        """Remove what got no place, and close it."""
-        with contextlib.suppress(AttributeError, OSError):
-            if self._folder is not None and os.getpid() == self._pid:
-                os.unlink(self.name, dir_fd=self._folder.descriptor)
-        with contextlib.suppress(AttributeError, OSError):
-            os.close(self.descriptor)
+    def __enter__(self) -> Self:
+        """Return the draft."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it, as `close` does."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove it if it got no place, and close it, once."""
+        folder, self._folder = self._folder, None
+        if folder is not None and os.getpid() == self._pid:
+            with contextlib.suppress(OSError):
+                os.unlink(self.name, dir_fd=folder.descriptor)
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    __del__ = close
 
 
 def _new_file(folder: Folder, name: str) -> tuple[int, str]:
@@ -192,8 +216,12 @@ def _new_file(folder: Folder, name: str) -> tuple[int, str]:
             if os.fstat(descriptor).st_nlink:
                 return descriptor, name
         except BlockingIOError:
-            pass
-        os.close(descriptor)  # a sweep came before the lock, and removes it
+            os.close(descriptor)  # a sweep came before the lock, and removes it
+        except BaseException:
+            os.close(descriptor)
+            raise
+        else:
+            os.close(descriptor)
         name += "-"
 
 

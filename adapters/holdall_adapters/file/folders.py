@@ -41,7 +41,7 @@ def sync_data(descriptor: int) -> None:
 
 
 class Folder:
-    """An open folder; it is closed when nobody uses it any more.
+    """An open folder; it is closed when nobody uses it any more, since several operations may use it at once.
 
     Attributes:
         descriptor: its file descriptor.
@@ -55,10 +55,13 @@ class Folder:
         self.descriptor = descriptor
         self.durable = False
 
-    def __del__(self) -> None:
-        """Close it."""
-        with contextlib.suppress(OSError):
-            os.close(self.descriptor)
+    def close(self) -> None:
+        """Close it, once."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    __del__ = close
 
     def child(self, name: str) -> Folder:
         """Open a folder in it; a symbolic link is none."""
@@ -66,9 +69,8 @@ class Folder:
 
     def names(self) -> Iterator[str]:
         """Iterate over the names in it, in no order."""
-        again = self.child(".")  # iterations share the place in a descriptor
-        with os.scandir(again.descriptor) as entries:
-            for entry in entries:
+        with contextlib.closing(self.child(".")) as again, os.scandir(again.descriptor) as entries:
+            for entry in entries:  # of a descriptor of its own: iterations share the place in one
                 yield entry.name
 
 
@@ -103,7 +105,7 @@ class Folders:
         """
         try:
             found = _identity(os.stat(self.path))  # noqa: PTH116 - half the time of Path.stat, in every operation
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             found = None
         if found != self._identity:
             message = "the folder was removed or replaced while it was open: close the handle and find out who did it"
@@ -138,14 +140,16 @@ class Folders:
             Corrupt: the first folder of the way, made with the store, is gone.
 
         """
-        folder = self._root
+        parent = folder = self._root
         for depth, name in enumerate(way):
             try:
-                folder = folder.child(name)
+                parent, folder = folder, folder.child(name)
             except FileNotFoundError:
                 if depth == 0:
                     raise _lost(name) from None
                 return None
+            if depth:
+                parent.close()
         self._keep(way, folder)
         return folder
 

@@ -134,6 +134,7 @@ class Listing:
 
     def _read(self, way: Way, bound: Bound, state: State | None) -> _Window:
         parts: list[Part] = []
+        complete = True
         for _ in range(self._readings):
             before = self._disk.state_of(way)
             complete = self._read_once(way, bound, parts)

@@ -1,7 +1,8 @@
 """The file of a log: a line about it, then for each batch a line an entry and one that commits them.
 
 What is behind the last whole commit does not exist: an append under way, or one that a crash cut short, which ends in
-the midst of a line or has zeros where the disk never got the data. A truncate or seal is a commit of no entries. Every commit holds the whole state of the log, so its end is all that has to be read.
+the midst of a line or has zeros where the disk never got the data. A truncate or seal is a commit of no entries. Every
+commit holds the whole state of the log, so its end is all that has to be read.
 """
 
 from __future__ import annotations
@@ -161,22 +162,16 @@ def load(file: OpenFile, scope: str, key: str, known: LogState | None) -> Loaded
         known: the state when it was loaded before, if it was: only what was added since is read.
 
     Raises:
-        Corrupt: the file is damaged, or shorter than it was.
+        Corrupt: the file is damaged.
 
     """
     size = file.size()
-    if known is not None and _is_same(file, size, known):
-        state = known
-    else:
-        state = read_header(file, scope, key)
-        _check_grown(state, size, known)
+    state = known if known is not None and _is_same(file, size, known) else read_header(file, scope, key)
     if size == state.end:
         return Loaded(state, size, damaged=False)
     if size - state.end > _BLOCK:
         state = _load_last(file, state, size)
     state, damaged = _load_rest(file, state, size)
-    if known is not None and known.incarnation == state.incarnation and known.length > state.length:
-        raise _shrunk()
     return Loaded(state, size, damaged)
 
 
@@ -185,15 +180,6 @@ def _is_same(file: OpenFile, size: int, known: LogState) -> bool:
     if size < known.end or file.read(0, len(beginning)) != beginning:
         return False
     return file.read(known.end - _STAMP, _STAMP) == known.stamp
-
-
-def _check_grown(state: LogState, size: int, known: LogState | None) -> None:
-    if known is not None and known.file_id == state.file_id and size < known.end:
-        raise _shrunk()
-
-
-def _shrunk() -> Corrupt:
-    return Corrupt("the log is shorter than it was: something other than holdall cut or replaced its file")
 
 
 def read_header(file: OpenFile, scope: str, key: str) -> LogState:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from holdall.errors import AlreadyExists, Corrupt
+from holdall.errors import AlreadyExists, Corrupt, HoldallError
 from holdall.rules import KEPT_BATCHES, check_batch, check_fence, check_head, check_start, kept_position, raised_mark
 from holdall.spi import AppendRequest, LogRequest, StoredEntries
 from holdall.values import Appended, Head
-from holdall_adapters.file.batch_index import BatchIndex, Remembered, remembered_batches, remembered_line
+from holdall_adapters.file.batch_index import BatchIndex, remembered_batches, remembered_line
 from holdall_adapters.file.files import OpenFile, Place, place_of
 from holdall_adapters.file.guards import Guards
-from holdall_adapters.file.log_file import Batch, LogState, entry_lines, header_line, load, read_header, sealed_batch
+from holdall_adapters.file.log_file import (
+    Batch,
+    Loaded,
+    LogState,
+    entry_lines,
+    header_line,
+    load,
+    read_header,
+    sealed_batch,
+)
 from holdall_adapters.file.log_reader import batch_start, offset_of, position_at, read_entries
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ _WORTH_REWRITING = 65_536
 
 
 class OpenLog:
-    """A log whose guard is held: its file if there is one, and its state."""
+    """A log whose guard is held: its file if there is one, and its state; closed at the end of a `with` block."""
 
     __slots__ = ("file", "size", "state")
 
@@ -37,6 +47,29 @@ class OpenLog:
         self.file = file
         self.state = state
         self.size = size
+
+    def __enter__(self) -> Self:
+        """Return the log."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close its file."""
+        if self.file is not None:
+            self.file.close()
+
+
+class _Known(NamedTuple):
+    """What a handle knows of a log.
+
+    Attributes:
+        state: its state when it was last read.
+        sure: a length that it never comes below: the one read under its guard. What is read without it may be taken
+            back, if the disk fails before it has the batch.
+
+    """
+
+    state: LogState
+    sure: int
 
 
 class FileLogs:
@@ -46,7 +79,7 @@ class FileLogs:
         self._disk = disk
         self._environment = environment
         self._guards = guards
-        self._known: dict[Place, LogState] = {}
+        self._known: dict[Place, _Known] = {}
 
     def _new_state(self, incarnation: str | None, first: int, mark: int) -> LogState:
         file_id = self._environment.new_id()
@@ -58,58 +91,62 @@ class FileLogs:
         file = self._disk.open(place, writing=True)
         if file is None:
             return OpenLog(None, self._new_state(None, 0, 0), 0)
-        state, size, damaged = load(file, scope, key, known)
+        state, size, damaged = _loaded(file, scope, key, known)
         if damaged:
             message = "the log is damaged before its last batch: restore its file from a backup"
             raise Corrupt(message)
         self._know(place, state)
         return OpenLog(file, state, size)
 
-    async def _load(self, scope: str, key: str) -> tuple[OpenFile, LogState] | None:
-        """Return the file and state of a log without its guard, or None if there is no log."""
+    async def _load(self, scope: str, key: str) -> OpenLog | None:
+        """Return a log without its guard, or None if there is none."""
         place = place_of(TREE, scope, key)
         known = self._known.get(place)
         file = self._disk.open(place)
         if file is None:
             return None
-        state, _, damaged = load(file, scope, key, known)
+        state, size, damaged = _loaded(file, scope, key, known)
+        log = OpenLog(file, state, size)
         if damaged:  # or a batch came while the file was read: nobody writes under the guard
             async with self._guards.of(place):
-                opened = self._open(place, scope, key)
-            if opened.file is None:
-                return None
-            file, state = opened.file, opened.state
-        self._know(place, state)
-        return None if state.incarnation is None else (file, state)
+                log = self._open(place, scope, key)
+        else:
+            same = known is not None and known.state.incarnation == state.incarnation
+            self._keep(place, _Known(state, known.sure if known is not None and same else 0))
+        return None if log.file is None or log.state.incarnation is None else log
 
     def _know(self, place: Place, state: LogState) -> None:
+        """Remember a state that was read or written under the guard."""
+        self._keep(place, _Known(state, state.length))
+
+    def _keep(self, place: Place, known: _Known) -> None:
         if len(self._known) >= _MOST_KNOWN and place not in self._known:
             self._known.pop(next(iter(self._known), place), None)
-        self._known[place] = state
+        self._known[place] = known
 
     async def append(self, request: AppendRequest) -> Appended:
         """Append a batch."""
         place = place_of(TREE, request.scope, request.key)
         async with self._guards.of(place) as guard:
-            log = self._open(place, request.scope, request.key)
-            index = None if request.batch_id is None or log.file is None else self._index(request, log.file, log.state)
-            if index is not None and request.batch_id is not None:
-                found = index.find(request.batch_id)
-                if found is not None:
-                    return self._repeated(log.state, found, request.digest or "")
-            check_fence(log.state.mark, request.fence)
-            check_head(request.expect, log.state.head())
-            guard.check()
-            return self._append(place, request, log)
+            with self._open(place, request.scope, request.key) as log:
+                repeated = self._repeated(request, log)
+                if repeated is not None:
+                    return repeated
+                check_fence(log.state.mark, request.fence)
+                check_head(request.expect, log.state.head())
+                guard.check()
+                return self._append(place, request, log)
 
-    def _index(self, request: AppendRequest, file: OpenFile, state: LogState) -> BatchIndex:
-        table = self._disk.scratch(place_of(INDEX, request.scope, request.key))
-        return BatchIndex(table, file, state, self._environment.boot_id())
-
-    @staticmethod
-    def _repeated(state: LogState, found: Remembered, digest: str) -> Appended:
-        incarnation = state.incarnation or ""
-        return check_batch(found.start, found.end - found.start, found.digest, incarnation, found.first, digest)
+    def _repeated(self, request: AppendRequest, log: OpenLog) -> Appended | None:
+        """Return the first result of a batch whose id the log remembers, or None."""
+        if request.batch_id is None or log.file is None:
+            return None
+        with self._disk.scratch(place_of(INDEX, request.scope, request.key)) as table:
+            found = BatchIndex(table, log.file, log.state, self._environment.boot_id()).find(request.batch_id)
+        if found is None:
+            return None
+        incarnation, again = log.state.incarnation or "", request.digest or ""
+        return check_batch(found.start, found.end - found.start, found.digest, incarnation, found.first, again)
 
     def _append(self, place: Place, request: AppendRequest, log: OpenLog) -> Appended:
         state = log.state._replace(mark=raised_mark(log.state.mark, request.fence))
@@ -140,50 +177,62 @@ class FileLogs:
 
     async def read(self, scope: str, key: str, start: int, limit: int | None, max_bytes: int | None) -> StoredEntries:
         """Return entries from a position on."""
-        found = await self._load(scope, key)
-        if found is None:
+        log = await self._load(scope, key)
+        if log is None:
             return StoredEntries(None, start, [])
-        file, state = found
-        head = Head(state.first, state.length, state.incarnation or "")
-        check_start(start, head)
-        count = max(0, state.length - start)
-        count = count if limit is None else min(limit, count)
-        return StoredEntries(head, start, read_entries(file, state, start, count, max_bytes))
+        with log:
+            head = Head(log.state.first, log.state.length, log.state.incarnation or "")
+            check_start(start, head)
+            count = max(0, head.length - start)
+            count = count if limit is None else min(limit, count)
+            return StoredEntries(head, start, self._entries(log, start, count, max_bytes))
+
+    @staticmethod
+    def _entries(log: OpenLog, start: int, count: int, max_bytes: int | None) -> list[bytes]:
+        return [] if log.file is None else read_entries(log.file, log.state, start, count, max_bytes)
 
     async def tail(self, scope: str, key: str, count: int) -> StoredEntries:
         """Return the last entries."""
-        found = await self._load(scope, key)
-        if found is None:
+        log = await self._load(scope, key)
+        if log is None:
             return StoredEntries(None, 0, [])
-        file, state = found
-        start = max(state.first, state.length - count)
-        return StoredEntries(state.head(), start, read_entries(file, state, start, state.length - start, None))
+        with log:
+            length = log.state.length
+            start = max(log.state.first, length - count)
+            return StoredEntries(log.state.head(), start, self._entries(log, start, length - start, None))
 
     async def head(self, scope: str, key: str) -> Head | None:
         """Return the head of a log."""
-        found = await self._load(scope, key)
-        return None if found is None else found[1].head()
+        log = await self._load(scope, key)
+        if log is None:
+            return None
+        with log:
+            return log.state.head()
 
     def is_log(self, scope: str, key: str) -> bool:
         """Return whether there is a log, reading only the beginning of its file."""
         file = self._disk.open(place_of(TREE, scope, key))
-        return file is not None and read_header(file, scope, key).incarnation is not None
+        if file is None:
+            return False
+        with file:
+            return read_header(file, scope, key).incarnation is not None
 
     async def truncate(self, request: LogRequest, before: int) -> int:
         """Forget entries: a commit says so at once, and the file is written anew when that saves half of it."""
         place = place_of(TREE, request.scope, request.key)
         async with self._guards.of(place) as guard:
-            log = self._opened(place, request)
-            guard.check()
-            mark, head = raised_mark(log.state.mark, request.fence), log.state.head()
-            if head is None or log.file is None:
-                self._keep_mark(place, request, log, mark)
-                return 0
-            first = kept_position(head, before)
-            forgotten = max(log.state.forgotten, log.state.batches - KEPT_BATCHES)
-            self._change(place, log, log.state._replace(first=first, mark=mark, forgotten=forgotten))
+            with self._opened(place, request) as log:
+                guard.check()
+                mark, head = raised_mark(log.state.mark, request.fence), log.state.head()
+                if head is None:
+                    self._keep_mark(place, request, log, mark)
+                    return 0
+                first = kept_position(head, before)
+                forgotten = max(log.state.forgotten, log.state.batches - KEPT_BATCHES)
+                self._change(place, log, log.state._replace(first=first, mark=mark, forgotten=forgotten))
             if first > head.first:
-                self._rewrite_if_worth(place, request.scope, request.key)
+                with contextlib.suppress(HoldallError):  # it is done; a sweep gives the room back
+                    self._rewrite_if_worth(place, request.scope, request.key)
             return first - head.first
 
     def _opened(self, place: Place, request: LogRequest) -> OpenLog:
@@ -213,22 +262,24 @@ class FileLogs:
         """Delete a log."""
         place = place_of(TREE, request.scope, request.key)
         async with self._guards.of(place) as guard:
-            log = self._opened(place, request)
-            guard.check()
-            self._keep_mark(place, request, log, raised_mark(log.state.mark, request.fence))
-            self._disk.remove(place_of(INDEX, request.scope, request.key))
-            return log.state.incarnation is not None
+            with self._opened(place, request) as log:
+                guard.check()
+                self._keep_mark(place, request, log, raised_mark(log.state.mark, request.fence))
+                with contextlib.suppress(HoldallError):  # it is done; a sweep removes what is left
+                    self._disk.remove(place_of(INDEX, request.scope, request.key))
+                return log.state.incarnation is not None
 
     async def restore_log(self, scope: str, key: str, first: int, payloads: Sequence[bytes], write_id: str) -> Head:
         """Create a log that begins at a position."""
         place = place_of(TREE, scope, key)
         async with self._guards.of(place) as guard:
-            log = self._open(place, scope, key)
-            if log.state.incarnation is not None:
+            with self._open(place, scope, key) as log:
+                former = log.state
+            if former.incarnation is not None:
                 message = "there is such a log: drop it before it is restored"
                 raise AlreadyExists(message)
             guard.check()
-            begun = self._new_state(write_id, first, log.state.mark)
+            begun = self._new_state(write_id, first, former.mark)
             state = self._create(place, scope, key, begun, payloads, Batch())
             return Head(state.first, state.length, write_id)
 
@@ -236,23 +287,24 @@ class FileLogs:
         """Raise the mark of a log."""
         place = place_of(TREE, scope, key)
         async with self._guards.of(place) as guard:
-            log = self._open(place, scope, key)
-            check_fence(log.state.mark, fence)
-            guard.check()
-            if log.state.incarnation is None:
-                if log.state.mark != fence:
-                    self._create(place, scope, key, self._new_state(None, 0, fence), [], Batch())
-                return None
-            self._change(place, log, log.state._replace(mark=fence))
-            return log.state.head()
+            with self._open(place, scope, key) as log:
+                check_fence(log.state.mark, fence)
+                guard.check()
+                if log.state.incarnation is None:
+                    if log.state.mark != fence:
+                        self._create(place, scope, key, self._new_state(None, 0, fence), [], Batch())
+                    return None
+                self._change(place, log, log.state._replace(mark=fence))
+                return log.state.head()
 
     def _rewrite_if_worth(self, place: Place, scope: str, key: str) -> None:
         """Write the file anew if more than half of it is forgotten."""
-        log = self._open(place, scope, key)
-        if log.file is None or log.state.end - log.state.begin < _WORTH_REWRITING:
-            return
-        if self._kept_from(log.file, log.state) - log.state.begin > (log.state.end - log.state.begin) // 2:
-            self._rewrite(place, scope, key, log)
+        with self._open(place, scope, key) as log:
+            size = log.state.end - log.state.begin
+            if log.file is None or size < _WORTH_REWRITING:
+                return
+            if self._kept_from(log.file, log.state) - log.state.begin > size // 2:
+                self._rewrite(place, scope, key, log.file, log.state)
 
     @staticmethod
     def _kept_from(file: OpenFile, state: LogState) -> int:
@@ -261,41 +313,63 @@ class FileLogs:
             return state.end
         return batch_start(file, state, offset_of(file, state, state.first))
 
-    def _rewrite(self, place: Place, scope: str, key: str, log: OpenLog) -> None:
+    def _rewrite(self, place: Place, scope: str, key: str, file: OpenFile, state: LogState) -> None:
         """Put a file in the place of a log that holds no batch which is all forgotten."""
-        file, state = log.file, log.state
-        if file is None:
-            return
         offset = self._kept_from(file, state)
         start = position_at(file, state, offset)
         remembered = b"".join(map(remembered_line, remembered_batches(file, state, offset)))
         new = state._replace(file_id=self._environment.new_id(), start=start, length=start)
         header = header_line(scope, key, new, remembered)
-        draft = self._disk.draft((header,), self._environment.new_id())
-        written = len(header)
-        for at in range(offset, state.end, _COPIED):
-            written = draft.write((file.read(at, min(_COPIED, state.end - at)),), written)
-        if self._disk.durable:
-            draft.sync()
-        self._disk.settle(self._disk.publish(draft, place))
+        with self._disk.draft((header,), self._environment.new_id()) as draft:
+            written = len(header)
+            for at in range(offset, state.end, _COPIED):
+                written = draft.write((file.read(at, min(_COPIED, state.end - at)),), written)
+            if self._disk.durable:
+                draft.sync()
+            folder = self._disk.publish(draft, place)
         self._known.pop(place, None)
+        self._disk.settle(folder)
 
     async def sweep_log(self, scope: str, key: str) -> bool:
         """Write a log anew whose file holds batches that are all forgotten; return whether it did."""
         found = await self._load(scope, key)
-        if found is None or found[1].first == found[1].start:
+        if found is None:
             return False
+        with found:
+            if found.state.first == found.state.start:
+                return False
         place = place_of(TREE, scope, key)
         async with self._guards.of(place) as guard:
-            log = self._open(place, scope, key)
-            guard.check()
-            if log.file is None or self._kept_from(log.file, log.state) == log.state.begin:
-                return False
-            self._rewrite(place, scope, key, log)
-            return True
+            with self._open(place, scope, key) as log:
+                guard.check()
+                if log.file is None or self._kept_from(log.file, log.state) == log.state.begin:
+                    return False
+                self._rewrite(place, scope, key, log.file, log.state)
+                return True
 
     async def sweep_index(self, scope: str, key: str) -> bool:
         """Remove an index whose log is gone; return whether it was."""
-        if self._disk.open(place_of(TREE, scope, key)) is not None:
+        log = self._disk.open(place_of(TREE, scope, key))
+        if log is not None:
+            log.close()
             return False
         return self._disk.remove(place_of(INDEX, scope, key)) is not None
+
+
+def _loaded(file: OpenFile, scope: str, key: str, known: _Known | None) -> Loaded:
+    """Return the state of a log.
+
+    Raises:
+        Corrupt: it is damaged, or shorter than it was.
+
+    """
+    try:
+        loaded = load(file, scope, key, None if known is None else known.state)
+    except BaseException:
+        file.close()
+        raise
+    state = loaded.state
+    if known is not None and known.state.incarnation == state.incarnation and state.length < known.sure:
+        message = "the log is shorter than it was: something other than holdall cut or replaced its file"
+        raise Corrupt(message)
+    return loaded

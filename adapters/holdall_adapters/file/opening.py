@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdall.clock import Anchor, next_anchor
-from holdall.errors import ConfigError, Corrupt
+from holdall.errors import ConfigError, Corrupt, Unavailable
 from holdall_adapters.file.disk import Disk
 from holdall_adapters.file.errors import translated
 from holdall_adapters.file.files import Place
@@ -81,6 +81,9 @@ async def open_disk(path: Path, target: Target) -> tuple[Disk, Anchor]:
         _make_folder(path, create=create)
         _check_folder(path, force=bool(target.options["force"]))
     except OSError as error:
+        found = translated(error)
+        if isinstance(found, Unavailable):
+            raise found from error
         raise _unusable(path, error.strerror or "the operating system refused") from error
     disk = Disk(path, durable=durable)
     _open_format(disk, target.environment, create=create)

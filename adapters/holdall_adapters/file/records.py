@@ -27,9 +27,9 @@ _MOST_DRAFTS = 64
 
 
 class PlacedKey(NamedTuple):
-    """A record that an error is about."""
+    """What an error is about; a flag has no scope."""
 
-    scope: str
+    scope: str | None
     key: str
 
 
@@ -55,11 +55,17 @@ class FileRecords:
 
     def _state(self, place: Place, scope: str, key: str) -> RecordState | None:
         file = self._disk.open(place)
-        return None if file is None else read_state(file, scope, key)
+        if file is None:
+            return None
+        with file:
+            return read_state(file, scope, key)
 
     def _read(self, scope: str, key: str) -> Stored | None:
         file = self._disk.open(record_place(scope, key))
-        return None if file is None else read_record(file, scope, key)
+        if file is None:
+            return None
+        with file:
+            return read_record(file, scope, key)
 
     def _replace(self, place: Place, scope: str, key: str, stored: Stored) -> None:
         content = record_content(scope, key, stored.state, stored.payload)
@@ -175,23 +181,27 @@ class FileRecords:
         published: dict[str, Folder] = {}
         try:
             for start in range(0, len(requests), _MOST_DRAFTS):
-                for request, draft, mark in self._drafts(requests[start : start + _MOST_DRAFTS]):
-                    with concerning(request):
-                        published[request.key] = await self._publish(request, draft, mark)
+                with contextlib.ExitStack() as stack:
+                    for request, draft, mark in self._drafts(requests[start : start + _MOST_DRAFTS], stack):
+                        with concerning(request):
+                            published[request.key] = await self._publish(request, draft, mark)
         except HoldallError as error:
             self._settle_all(published, error)
             raise
         self._settle_all(published, None)
 
-    def _drafts(self, requests: Sequence[PutRequest]) -> list[tuple[PutRequest, Draft, int]]:
-        """Return each request with its file, which is on the disk, and the mark in it."""
+    def _drafts(
+        self, requests: Sequence[PutRequest], stack: contextlib.ExitStack
+    ) -> list[tuple[PutRequest, Draft, int]]:
+        """Return each request with its file, which is on the disk, and the mark in it; the stack closes the files."""
         drafts: list[tuple[PutRequest, Draft, int]] = []
         for request in requests:
             with concerning(request):
                 state = self._state(record_place(request.scope, request.key), request.scope, request.key)
                 mark = 0 if state is None else state.mark
                 content = record_content(request.scope, request.key, self._state_of(request, mark), request.payload)
-                drafts.append((request, self._disk.draft(content, self._environment.new_id()), mark))
+                draft = stack.enter_context(self._disk.draft(content, self._environment.new_id()))
+                drafts.append((request, draft, mark))
         if self._disk.durable:
             for request, draft, _ in drafts:
                 with concerning(request):
@@ -203,14 +213,14 @@ class FileRecords:
         async with self._guards.of(place) as guard:
             state = self._state(place, request.scope, request.key) or RecordState()
             guard.check()
-            if state.mark != mark:  # somebody raised it since the draft was written
-                content = record_content(
-                    request.scope, request.key, self._state_of(request, state.mark), request.payload
-                )
-                draft = self._disk.draft(content, self._environment.new_id())
+            if state.mark == mark:
+                return self._disk.publish(draft, place)
+            new = self._state_of(request, state.mark)  # somebody raised the mark since the draft was written
+            content = record_content(request.scope, request.key, new, request.payload)
+            with self._disk.draft(content, self._environment.new_id()) as another:
                 if self._disk.durable:
-                    draft.sync()
-            return self._disk.publish(draft, place)
+                    another.sync()
+                return self._disk.publish(another, place)
 
     def _settle_all(self, published: dict[str, Folder], error: HoldallError | None) -> None:
         """Wait for the disk, and note on an error what was written before it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdall.errors import Corrupt
+from holdall.errors import Corrupt, HoldallError
 from holdall.rules import check_head, concerning
 from holdall.spi import (
     AppendRequest,
@@ -37,8 +38,27 @@ if TYPE_CHECKING:
 
 __all__ = ["FileStore"]
 
+Way = tuple[str, ...]
 IsLive = Callable[[str, str], bool]
 Found = TypeVar("Found")
+
+
+class _Sweeping:
+    """Counts what was swept, and goes on after an error, which is kept."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.error: HoldallError | None = None
+
+    def __enter__(self) -> None:
+        """Begin with something."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        """Keep the first error."""
+        if isinstance(error, HoldallError):
+            self.error = self.error or error
+            return True
+        return False
 
 
 class FileStore(FileRecords, FileLogs):
@@ -111,28 +131,37 @@ class FileStore(FileRecords, FileLogs):
                     return await self.check_record(request.scope, request.key, request.expect)
 
     async def sweep(self) -> int:
-        """Remove what has expired, and what crashes and truncates left."""
-        count = self._disk.sweep_drafts()
-        with contextlib.closing(self._listing.unordered((FLAGS,))) as flags:
-            for key in flags:
-                count += await self._lock.sweep_flag(key)
-        count += await self._sweep_tree(records.TREE, self.sweep_record)
-        count += await self._sweep_tree(logs.TREE, self.sweep_log)
-        await self._sweep_tree(logs.INDEX, self.sweep_index)
-        return count
+        """Remove what has expired, and what crashes and truncates left; what cannot be swept stops nothing else."""
+        sweeping = _Sweeping()
+        with sweeping:
+            sweeping.count += self._disk.sweep_drafts()
+        await self._sweep_way((FLAGS,), None, self._lock.sweep_flag, sweeping)
+        for tree, sweep in (
+            (records.TREE, self.sweep_record),
+            (logs.TREE, self.sweep_log),
+            (logs.INDEX, self.sweep_index),
+        ):
+            await self._sweep_tree(tree, sweep, sweeping)
+        if sweeping.error is not None:
+            raise sweeping.error
+        return sweeping.count
 
-    async def _sweep_tree(self, tree: str, sweep: Callable[[str, str], Awaitable[bool]]) -> int:
-        """Sweep the files of every scope and remove empty folders; return how many files there was something to do."""
-        count = 0
-        with contextlib.closing(self._listing.unordered((tree,), prune=True)) as scopes:
+    async def _sweep_tree(self, tree: str, sweep: Callable[[str, str], Awaitable[bool]], sweeping: _Sweeping) -> None:
+        """Sweep the files of every scope, and remove empty folders."""
+        with sweeping, contextlib.closing(self._listing.unordered((tree,), prune=True)) as scopes:
             for scope in scopes:
-                parts = parts_of(scope)
-                with contextlib.closing(self._listing.unordered((tree, *parts), prune=True)) as keys:
-                    for key in keys:
-                        with concerning(PlacedKey(scope, key)):
-                            count += await sweep(scope, key)
-                self._disk.prune((tree, *parts))
-        return count
+                way = (tree, *parts_of(scope))
+                await self._sweep_way(way, scope, functools.partial(sweep, scope), sweeping)
+                self._disk.prune(way)
+
+    async def _sweep_way(
+        self, way: Way, scope: str | None, sweep: Callable[[str], Awaitable[bool]], sweeping: _Sweeping
+    ) -> None:
+        """Sweep the files below a folder."""
+        with sweeping, contextlib.closing(self._listing.unordered(way, prune=True)) as keys:
+            for key in keys:
+                with sweeping, concerning(PlacedKey(scope, key)):
+                    sweeping.count += await sweep(key)
 
     async def describe(self) -> Mapping[str, str]:
         """Reach the folder and say what it is."""
