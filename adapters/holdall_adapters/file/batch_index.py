@@ -149,7 +149,7 @@ class BatchIndex:
 
 def remembered_lines(log: OpenFile, state: LogState) -> Iterator[tuple[int, Remembered]]:
     """Iterate over the batches without entries at the beginning of a log's file, each with where its line begins."""
-    offset = log.read(0, _LONGEST_LINE).index(b"\n") + 1
+    offset = len(log.first_line()[0]) + 1
     for line in log.read(offset, state.begin - offset).splitlines():
         yield offset, _batch_of(orjson.loads(line))
         offset += len(line) + 1

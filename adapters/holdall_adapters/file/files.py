@@ -16,6 +16,7 @@ from holdall_adapters.file.names import parts_of
 __all__ = ["FILE_MODE", "Content", "Draft", "OpenFile", "Place", "place_of"]
 
 FILE_MODE = 0o600
+_FIRST_READ = 4_096
 _WORTH_PIECES = 65_536
 _NEW = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_CREAT | os.O_EXCL
 
@@ -93,6 +94,15 @@ class OpenFile:
         except OSError as error:
             raise translated(error) from error
         return data
+
+    def first_line(self) -> tuple[bytes, bytes]:
+        """Return the first line, or all there is without one, and what was read behind it."""
+        size = self.size()
+        start = self.read(0, min(size, _FIRST_READ))
+        while b"\n" not in start and len(start) < size:
+            start += self.read(len(start), min(size, 2 * len(start)) - len(start))
+        line, _, rest = start.partition(b"\n")
+        return line, rest
 
     def append(self, offset: int, data: bytes, *, cut: bool) -> None:
         """Write behind an offset and wait until it is on the disk; after an error the file ends at the offset.

@@ -32,7 +32,6 @@ __all__ = [
 
 COMMIT = b'\n{"commit":'
 _BLOCK = 2**20
-_FIRST_READ = 8_192
 _LONGEST_COMMIT = 16_384
 _STAMP = 11
 _IN_HEADER = ("incarnation", "first", "length", "mark", "batches", "forgotten", "start")
@@ -194,16 +193,13 @@ def read_header(file: OpenFile, scope: str, key: str) -> LogState:
         Corrupt: the line is damaged, or speaks of another log.
 
     """
-    size, start = file.size(), file.read(0, _FIRST_READ)
-    while b"\n" not in start and len(start) < min(size, _BLOCK):
-        start += file.read(len(start), len(start))
-    line, newline, _ = start.partition(b"\n")
+    line, _ = file.first_line()
     fields = read_line(line, "the file of the log")
     if not isinstance(fields.get("log"), str) or fields.get("scope") != scope or fields.get("key") != key:
         message = "the file of the log is that of something else: it was copied or renamed by hand"
         raise Corrupt(message)
-    begin = len(line) + len(newline) + fields["remembered"]
-    if begin > size:
+    begin = len(line) + 1 + fields["remembered"]
+    if begin > file.size():
         message = "the file of the log is cut off in its first lines: restore it from a backup"
         raise Corrupt(message)
     held = {name: fields[name] for name in _IN_HEADER}

@@ -13,8 +13,6 @@ from holdall_adapters.file.lines import checksum, read_line, seal
 
 __all__ = ["RecordState", "Stored", "read_record", "read_state", "record_content"]
 
-_FIRST_READ = 4_096
-
 
 class RecordState(NamedTuple):
     """What the first line of a record's file says, the value aside.
@@ -74,16 +72,7 @@ def read_state(file: OpenFile, scope: str, key: str) -> RecordState:
         Corrupt: the line is damaged, or speaks of another record.
 
     """
-    return _state(_first_line(file, file.size())[0], scope, key)[0]
-
-
-def _first_line(file: OpenFile, size: int) -> tuple[bytes, bytes]:
-    """Return the first line of a file, and what was read behind it."""
-    start = file.read(0, min(size, _FIRST_READ))
-    while b"\n" not in start and len(start) < size:
-        start += file.read(len(start), min(size, 2 * len(start)) - len(start))
-    line, _, rest = start.partition(b"\n")
-    return line, rest
+    return _state(file.first_line()[0], scope, key)[0]
 
 
 def read_record(file: OpenFile, scope: str, key: str) -> Stored:
@@ -99,7 +88,7 @@ def read_record(file: OpenFile, scope: str, key: str) -> Stored:
 
     """
     size = file.size()
-    line, rest = _first_line(file, size)
+    line, rest = file.first_line()
     state, length, total = _state(line, scope, key)
     begin = len(line) + 1
     if begin + length + (state.version is not None) == size:
