@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from holdall.errors import ConfigError
-from holdall.hints import did_you_mean
+from holdall.hints import did_you_mean, hint_of_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ class Config:
         if not _NAME.fullmatch(name):
             message = (
                 "what is to be opened is neither a URL (scheme://...) nor a name of letters, digits, '-' and '_'; "
-                "a file is opened with sqlite:///app.db"
+                f"{hint_of_place(name)}"
             )
             raise ConfigError(message)
         tables = self.stores if section == "stores" else self.locks

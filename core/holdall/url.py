@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 
 from holdall.errors import ConfigError
-from holdall.hints import did_you_mean
+from holdall.hints import did_you_mean, hint_of_place
 from holdall.keys import is_text
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ _PASSWORD = re.compile(r"(://[^:/@?#]*:)[^?#]*(@)")
 _SECRET_OPTION = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*", re.IGNORECASE)
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
+_WANTED: Mapping[type, str] = {
+    bool: "true or false (it is of type bool)",
+    int: "a whole number (it is of type int)",
+    float: "a number (it is of type float)",
+    str: "text (it is of type str)",
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,6 +78,8 @@ def parse_url(text: str) -> Url:
             what = "has white space around it"
         elif "#" in text:
             what = "has a '#': write it as %23"
+        elif "://" not in text:
+            what += f"; {hint_of_place(text)}"
         message = f"the storage URL {what}"
         raise ConfigError(message)
     try:
@@ -138,7 +146,7 @@ def _typed(option: Option, value: Any) -> Any:
     try:
         typed = _boolean(value) if option.kind is bool else option.kind(value)
     except ValueError as error:
-        message = f"option {option.name!r} must be of type {option.kind.__name__}"
+        message = f"option {option.name!r} must be {_WANTED[option.kind]}"
         raise ConfigError(message) from error
     if option.choices and typed not in option.choices:
         hint = did_you_mean(str(typed), option.choices, "")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from holdall import ConfigError
+from holdall import Config, ConfigError
 from holdall.spi import Option
 from holdall.url import parse_options, parse_url
 
@@ -83,11 +85,32 @@ def test_options_are_typed_and_defaulted():
     [
         ({"durabilty": "full"}, "did you mean 'durability'"),
         ({"durability": "relaxd"}, "did you mean 'relaxed'"),
-        ({"create": "maybe"}, "of type bool"),
-        ({"shards": "many"}, "of type int"),
+        ({"create": "maybe"}, "must be true or false .*of type bool"),
+        ({"shards": "many"}, "must be a whole number .*of type int"),
         ({"zzz": "1"}, "it has create, durability, shards"),
     ],
 )
 def test_wrong_options_name_the_right_ones(given, hint):
     with pytest.raises(ConfigError, match=hint):
         parse_options("x", OPTIONS, given)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("/srv/store", "did you mean file:///srv/store or sqlite:////srv/store?"),
+        ("./my store", "did you mean file:///work/my%20store or sqlite:////work/my%20store?"),
+        ("file:/srv/x", "did you mean file:///srv/x?"),
+        ("file:store", "did you mean file:///work/store?"),
+        ("sqlite:app.db?durability=relaxed", "did you mean sqlite:////work/app.db?"),
+        ("postgresql:/me:hunter2@host", "a folder with file:///whole/path/of/it"),
+    ],
+)
+def test_a_place_that_is_no_url_is_written_as_one(monkeypatch, text, said):
+    monkeypatch.setattr("pathlib.Path.absolute", lambda path: Path("/work") / path)
+    for opening in (parse_url, lambda text: Config().find("stores", text)):
+        with pytest.raises(ConfigError) as caught:
+            opening(text)
+        assert said in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+        assert "file:///whole/path/of/it" in str(caught.value)
