@@ -46,7 +46,7 @@ def wheel_faults(files: dict[str, bytes]) -> list[str]:
     points.optionxform = str  # type: ignore[assignment,method-assign]
     points.read_string(files[f"{info}/entry_points.txt"].decode())
     for section, name, target in (
-        ("console_scripts", "holdall", "holdall.cli:main"),
+        ("console_scripts", "holdall", "holdall.cli.program:run"),
         ("holdall.adapters", "memory", "holdall_adapters.memory"),
         ("holdall.adapters", "sqlite", "holdall_adapters.sqlite"),
     ):

@@ -1,6 +1,6 @@
 """`python -m holdall.cli` is `holdall`."""
 
-from holdall.cli.application import main
+from holdall.cli.program import run
 
 if __name__ == "__main__":
-    main(prog_name="holdall")
+    run()
