@@ -64,9 +64,12 @@ def test_again_nothing_is_written(quick, filled):
 def test_the_summary_says_what_stays_behind(quick, filled):
     result = quick("copy", A, B)
     assert result.returncode == 0
-    for text in ("leases", "flags", "marks", "batch ids", "versions", "incarnations", "raise_floor", "store.seal"):
-        assert text in result.stdout
-    assert "copied and verified" in result.stdout
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("Not copied: ")]
+    for text in ("leases", "flags", "tokens", "marks", "batch ids", "versions", "docs/guide/moving-data.md"):
+        assert text in line
+    assert result.stdout.endswith(f"{A} -> {B}: copied and verified.\n")
+    said = "".join(report(quick("copy", A, B, "--json"))["not_copied"].values())
+    assert all(text in said for text in ("raise_floor", "store.seal"))
     assert max(map(len, result.stdout.splitlines())) <= 120
 
 
@@ -171,10 +174,14 @@ def test_error_changes_nothing_of_the_name_and_names_it(quick, disputed, content
     assert all(after[name] == value for name, value in contents(A).items() if name not in OTHERS)
     said = quick("copy", A, B).stdout
     assert "log other in scope s: DST holds another entry at position 2" in said
-    assert "log longer in scope s: DST holds 1 entries more" in said
+    assert "log longer in scope s: DST holds 1 entry more" in said
     assert "log cut in scope s: DST holds it from position 2 on, not 1" in said
     assert "record ttl in scope s: DST holds it without expiry" in said
-    assert "6 not copied, everything else is" in said
+    assert said.endswith(
+        "6 not copied, everything else is; under 6 names DST holds something else: "
+        "--on-conflict skip leaves it, --on-conflict overwrite replaces it.\n"
+    )
+    assert "Not copied: " not in said  # nothing was there to do
 
 
 def test_skip_leaves_it_and_is_well(quick, disputed, contents):
@@ -184,6 +191,24 @@ def test_skip_leaves_it_and_is_well(quick, disputed, contents):
     assert (result.returncode, found["ok"], found["failures"]) == (0, True, 0)
     assert (found["records"]["skipped"], found["logs"]["skipped"]) == (3, 3)
     assert all(contents(B)[name] == before[name] for name in OTHERS)
+    assert (
+        "; 3 records and 3 logs skipped and not compared: DST holds"
+        in quick(*("copy", A, B, "--on-conflict", "skip")).stdout
+    )
+
+
+def test_one_is_said_as_one(quick):
+    with holdall.open_store(A) as a, holdall.open_store(B) as b:
+        a.put("s", "same", 1)
+        a.append("s", "log", [1])
+        a.put("s", "other", 1)
+        b.put("s", "other", 2)
+    said = quick("copy", A, B, "--on-conflict", "skip").stdout
+    assert "both sides: 1 record, 1 log of 1 entry, digest" in said
+    assert "1 entry of logs written" in said
+    assert said.endswith("copied and verified; 1 record skipped and not compared: DST holds something else.\n")
+    assert "under 1 name DST holds" in quick("copy", A, B).stdout
+    assert ": 2 records, 1 log of 1 entry, digest" in quick("export", A, "all.jsonl").stdout
 
 
 def test_overwrite_replaces_it_and_leaves_the_rest(quick, disputed, contents):

@@ -1,13 +1,14 @@
 """`holdall doctor`."""
 
 import json
+import re
 import socket
 
 import pytest
 
 import holdall
 
-NAMES = ["config", "adapter", "drivers", "driver conflicts", "store", "latency", "records", "clock", "lock", "lease"]
+NAMES = ["config", "adapter", "drivers", "store", "latency", "records", "clock", "lock", "lease"]
 
 
 def findings(result):
@@ -184,13 +185,37 @@ def test_a_storage_that_lies_is_found_out(run, distribution, works):
         ("botocore (<1.46,>=1.44)", "1.45.2", "failed"),
     ],
 )
-def test_driver_conflicts_come_from_metadata(run, distribution, second, third, state):
+def test_driver_conflicts_come_from_metadata(run, distribution, works, second, third, state):
     distribution("boto3", "1.44.8", requires=["botocore<1.45.0,>=1.44.8", 'botocore[crt]<2; extra == "crt"'])
     distribution("aiobotocore", "3.0", requires=[second])
     distribution("botocore", third)
-    result = run("doctor", "memory://", "--json")
+    requires = ['boto3>=1; extra == "cloud"']
+    distribution("cloudy", requires=requires, adapters={"cloud": "cloudy_module [cloud]"}, source=works("cloud"))
+    result = run("doctor", "cloud://", "--json")
     finding = findings(result)["driver conflicts"]
     assert finding["state"] == state, finding
     assert "boto3 1.44.8 needs botocore <1.45.0,>=1.44.8" in finding["detail"]
     assert result.returncode == (0 if state == "ok" else 1)
     assert ("holdall[aws-async]" in (finding["mend"] or "")) is (state == "failed")
+    assert "driver conflicts" not in findings(run("doctor", "memory://", "--json"))  # it has no driver
+
+
+def test_sizes_and_times_have_units(call, own_folder):
+    for url in ("sqlite:///app.db", f"file://{own_folder}/store"):
+        said = " ".join(call("doctor", url).output.split())
+        assert re.search(r"(size|free) [\d.,]+ [KMGT]iB", said), said
+        assert re.search(r"expiry_margin [\d.]+ s, min_ttl [\d.]+ s", said) or "min_ttl" not in said, said
+        assert "bytes" not in said.partition("capabilities")[0]
+
+
+def test_one_error_of_store_and_lock_stands_there_once(call):
+    said = call("doctor", "sqlite:///no/such/folder/a.db").output
+    assert said.count("cannot be opened") == 1
+    assert "store, lock" in said
+
+
+def test_what_is_no_database_has_the_status_of_what_is_wrong(call, own_folder):
+    (own_folder / "a.db").write_text("no database " * 1000)
+    result = call("doctor", "sqlite:///a.db", "--json")
+    assert result.exit_code == 2
+    assert findings(result)["store"]["mend"]

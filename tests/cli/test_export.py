@@ -1,5 +1,6 @@
 """`holdall export` and `holdall import`: the file, what it says exactly, and what is refused."""
 
+import fcntl
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import stat
 import pytest
 
 import holdall
+from holdall.cli.new_file import new_file
 from tests.cli.everything import fill
 
 A, B = "sqlite:///a.db", "sqlite:///b.db?durability=relaxed"
@@ -30,7 +32,7 @@ def test_there_and_back(quick, filled, contents, own_folder):
     result = quick("export", A, "all.jsonl", "--json")
     assert (result.returncode, result.stderr) == (0, "")
     found = json.loads(result.stdout)
-    assert list(found) == ["file", "records", "logs", "entries", "sha256", "not_copied"]
+    assert list(found) == ["file", "ok", "records", "logs", "entries", "sha256", "failures", "problems", "not_copied"]
     assert quick("import", B, "all.jsonl").returncode == 0
     assert contents(B) == contents(A)
     again = json.loads(quick("import", B, "all.jsonl", "--json").stdout)
@@ -79,7 +81,14 @@ def test_what_is_no_file_is_not_replaced(quick, few, own_folder):
         result = quick("export", A, place, "--force")
         assert (result.returncode, result.stdout) == (2, "")
         assert "is no regular file" in result.stderr
-    assert quick("export", A, "no/such/folder").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "place, why", [("no/such/folder", "No such file or directory"), ("x" * 300, "File name too long")]
+)
+def test_a_place_that_cannot_be_is_named_as_it_was_given(quick, few, place, why):
+    result = quick("export", A, place)
+    assert (result.returncode, result.stderr) == (2, f"holdall: {place}: {why}\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -172,6 +181,7 @@ def test_a_damaged_export_is_refused_with_the_line(quick, few, own_folder, conte
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith(f"holdall: line {number} ")
     assert "imported and stay; running it again with a whole export is safe" in result.stderr
+    assert "--on-conflict overwrite" in result.stderr
     assert result.stderr.count("\n") == 1
     assert quick("import", B, "all.jsonl", "--on-conflict", "overwrite").returncode == 0
     assert contents(B) == contents(A)
@@ -198,4 +208,55 @@ def test_what_is_no_export_is_refused_before_anything_is_done(quick, own_folder,
 
 def test_a_file_that_is_not_there(quick):
     result = quick("import", B, "nothing.jsonl")
-    assert (result.returncode, result.stderr) == (1, "holdall: nothing.jsonl: No such file or directory\n")
+    assert (result.returncode, result.stderr) == (2, "holdall: nothing.jsonl: No such file or directory\n")
+    result = quick("import", B, ".")
+    assert (result.returncode, result.stderr) == (2, "holdall: .: Is a directory\n")
+
+
+def leftovers(folder):
+    return sorted(path.name for path in folder.glob(".*.part"))
+
+
+def test_the_next_export_removes_what_a_killed_one_left(start, quick, own_folder):
+    with holdall.open_store(f"{A}?durability=relaxed") as store:
+        for _ in range(40):
+            store.append("s", "log", ["x" * 1000] * 5000)
+    with start("export", A, "all.jsonl") as process:
+        while not leftovers(own_folder) and process.poll() is None:
+            pass
+        process.kill()
+        process.wait()
+    assert len(leftovers(own_folder)) == 1
+    strangers = [".all.jsonl.part", ".all.jsonl.0123456789abcdef.part", ".other.jsonl.0123456789ab.part"]
+    for name in strangers:
+        (own_folder / name).touch()
+    assert quick("export", A, "all.jsonl", "--scope", "s").returncode == 0
+    assert leftovers(own_folder) == sorted(strangers)
+
+
+def test_an_export_under_way_is_no_leftover(own_folder):
+    with new_file(own_folder / "all.jsonl", force=False) as first:
+        first.write(b"first")
+        with new_file(own_folder / "all.jsonl", force=False) as second:
+            second.write(b"second")
+        assert len(leftovers(own_folder)) == 1
+        (own_folder / "all.jsonl").unlink()
+    assert (own_folder / "all.jsonl").read_bytes() == b"first"
+    assert leftovers(own_folder) == []
+
+
+def test_an_export_taken_for_a_leftover_before_it_was_locked_begins_anew(own_folder, monkeypatch):
+    real, calls = fcntl.flock, []
+
+    def flock(number, how):
+        calls.append(number)
+        if len(calls) == 1:
+            for name in leftovers(own_folder):
+                (own_folder / name).unlink()
+        return real(number, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with new_file(own_folder / "all.jsonl", force=False) as made:
+        made.write(b"whole")
+    assert len(calls) == 2
+    assert (own_folder / "all.jsonl").read_bytes() == b"whole"

@@ -3,8 +3,10 @@
 import contextlib
 import json
 import re
+import shlex
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -29,7 +31,7 @@ def test_scopes(quick, filled):
     found = json.loads(quick("ls", A, "--json").stdout)
     assert list(found) == ["scopes", "next"]
     assert [scope["name"] for scope in found["scopes"]] == sorted({*NAMES, "values", "expiring", "logs", "many"})
-    assert found["scopes"][1].keys() == {"name", "records", "logs"}
+    assert found["scopes"][1].keys() == {"name", "records", "logs", "damaged"}
 
 
 def test_names_in_a_scope(quick, filled):
@@ -43,7 +45,7 @@ def test_names_in_a_scope(quick, filled):
     assert quick("ls", A, "plain", "--records").stdout == "record      plain\n"
     assert json.loads(quick("ls", A, "plain", "--json").stdout) == {
         "scope": "plain",
-        "names": [{"name": "plain", "record": True, "log": True}],
+        "names": [{"name": "plain", "record": True, "log": True, "damaged": None}],
         "next": None,
     }
     assert quick("ls", A, "no such scope").stdout == ""
@@ -127,10 +129,81 @@ def test_put_on_a_condition(quick):
 )
 def test_what_is_no_value_is_refused(quick, own_folder, text):
     result = quick("put", A, "s", "k", stdin=text)
-    assert result.returncode in {1, 2}
+    assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert "internal" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("put", A, "s", "k", "1", "--ttl", "0"),
+        ("put", A, "s", "k", "1", "--ttl", "nan"),
+        ("put", A, "", "k", "1"),
+        ("put", A, "s", "", "1"),
+        ("put", A, "s", "\udcff", "1"),
+        ("put", A, "s", "k" * 100_000, "1"),
+        ("put", A, "s", "k", "1", "--expect", ""),
+        ("get", A, "", "k"),
+        ("log", A, "s", ""),
+        ("ls", A, ""),
+        ("ls", A, "--timeout", "nan"),
+        ("copy", A, "sqlite:///b.db", "--scope", ""),
+        ("export", A, "--scope", ""),
+    ],
+)
+def test_wrong_arguments_have_the_status_of_wrong_usage(quick, arguments):
+    holdall.open_store(A).close()
+    result = quick(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [("ls",), ("get", "s", "k"), ("put", "s", "k", "1"), ("export",)])
+def test_what_is_no_database_is_wrong_input(quick, own_folder, command):
+    (own_folder / "a.db").write_text("no database " * 1000)
+    name, *arguments = command
+    result = quick(name, A, *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "is no SQLite database" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["put sqlite:///a.db s k <&-", "import sqlite:///a.db <&-", "adapters >&-"])
+def test_closed_streams_are_one_line(command):
+    result = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m holdall.cli {command}"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert re.fullmatch(r"holdall: standard (in|out)put is closed.*\n", result.stderr)
+
+
+HARD = ["$(echo hi)", "a b", "a\nb", "-lead", "--after", "it's", "it's\n\\x", "\x1b[31m9"]
+HARD += ["é\u202e7", "`id`", "*", "~", " e "]
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_how_to_go_on_can_be_pasted(quick, name):
+    with holdall.open_store(A) as store:
+        for each in (name, name + "x"):
+            store.put("s", each, 1)
+            store.put(each, "k", 1)
+    for arguments in (("ls", A, "s"), ("ls", A)):
+        result = quick(*arguments, "--limit", "1")
+        hint = result.stderr.removeprefix("there are more: ").removesuffix("\n")
+        command = f"{shlex.join([sys.executable, '-m', 'holdall.cli', *arguments])} --json {hint}"
+        pasted = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        first = json.loads(quick(*arguments, "--limit", "1", "--json").stdout)["next"]
+        rest = [entry["name"] for entry in list(json.loads(pasted.stdout).values())[-2]]
+        with holdall.open_store(A) as store:
+            listed = store.keys("s").items if "s" in arguments else store.scopes().items
+        assert rest == [each for each in listed if each > first]
+
+
+def test_a_name_that_no_argument_can_hold(quick):
+    with holdall.open_store(A) as store:
+        store.put_many("s", {"a\x00b": 1, "b": 2})
+    assert "no argument can hold the name" in quick("ls", A, "s", "--limit", "1").stderr
 
 
 def test_deep_values(quick):
@@ -201,7 +274,10 @@ def test_reading_makes_nothing(quick, own_folder, command):
     result = quick(name, A, *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert "does not exist" in result.stderr
+    assert "there is no store to read" in result.stderr
+    assert "create=false" not in result.stderr
     assert list(own_folder.iterdir()) == []
+    assert "create=false" in quick(name, f"{A}?create=false", *arguments).stderr
     quick(name, f"{A}?create=true", *arguments)
     assert (own_folder / "a.db").exists()
 

@@ -15,10 +15,10 @@ from holdall.cli.terminal import WIDTH, Table, print_json, readable
 from holdall.errors import DriverMissing
 from holdall.plugins import InstalledAdapter, installed_adapters, load_adapter
 
-__all__ = ["adapters"]
+__all__ = ["UNITS", "adapters"]
 
 _CAPABILITIES = tuple(field.name for field in dataclasses.fields(Capabilities))
-_UNITS = {"expiry_margin": " s", "min_ttl": " s"}
+UNITS = {"expiry_margin": " s", "min_ttl": " s"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -118,4 +118,4 @@ def _width(rows: Sequence[Row]) -> int:
 
 
 def _shown(row: Row, name: str) -> str:
-    return readable(name, getattr(row.capabilities, name)) + _UNITS.get(name, "")
+    return readable(name, getattr(row.capabilities, name)) + UNITS.get(name, "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from holdall.capabilities import Capabilities
+from holdall.cli.damage import Damaged
 from holdall.codec import encode
 
 __all__ = ["READ_BYTES", "Limits", "Pace", "in_batches", "name_fault", "same", "size_of", "value_fault"]
@@ -91,22 +92,33 @@ class Limits:
 def in_batches(items: Iterable[tuple[Item, int]], most: int, most_bytes: int) -> Iterator[list[Item]]:
     """Cut items into batches; one that is larger than a batch stands alone.
 
+    If the items end with damage, those before it come first.
+
     Args:
         items: the items, each with its size.
         most: how many a batch may hold.
         most_bytes: how many bytes it may hold.
 
+    Raises:
+        Damaged: the items did.
+
     """
     batch: list[Item] = []
     total = 0
-    for item, size in items:
-        if batch and (len(batch) == most or total + size > most_bytes):
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
-        total += size
+    damage: Damaged | None = None
+    try:
+        for item, size in items:
+            if batch and (len(batch) == most or total + size > most_bytes):
+                yield batch
+                batch, total = [], 0
+            batch.append(item)
+            total += size
+    except Damaged as error:
+        damage = error
     if batch:
         yield batch
+    if damage is not None:
+        raise damage
 
 
 def name_fault(scope: str, key: str, capabilities: Capabilities) -> str | None:

@@ -10,13 +10,14 @@ from typing import Any
 
 import click
 
+from holdall.cli.damage import Damaged, problem_of
 from holdall.cli.failures import DONE, FAILED, INTERRUPTED
 from holdall.cli.log_writer import LogWriter
 from holdall.cli.outcome import NOT_COPIED, POLICIES, Outcome, Policy
 from holdall.cli.progress import Progress
 from holdall.cli.reading import Log, Selection
 from holdall.cli.record_writer import RecordWriter
-from holdall.cli.report import print_not_copied, print_outcome, print_verification
+from holdall.cli.report import print_not_copied, print_outcome, print_verification, verdict_of
 from holdall.cli.storages import Storage, as_json, check_differ, of_scopes, quiet, timeout
 from holdall.cli.terminal import print_json
 from holdall.cli.verifying import Verification, Verifier
@@ -79,9 +80,9 @@ def copy(
     check_differ(source, destination)
     outcome, verification = Outcome(), None
     with resumable(), source.open_to_read(timeout) as from_, Progress(quiet=quiet) as progress:
-        chosen = Selection.of(from_, scopes, records=records, logs=logs)
+        chosen = Selection.of(from_, scopes, outcome.damage, records=records, logs=logs)
         with destination.open(timeout) as into:
-            there = replace(chosen, store=into)
+            there = replace(chosen, store=into, side="DST")
             _Copying(chosen, there, on_conflict, outcome, progress).run()
             if not no_verify:
                 progress.phase("verifying")
@@ -104,6 +105,7 @@ class _Copying:
         self._records = RecordWriter(destination.store, policy, outcome)
         self._logs = LogWriter(destination.store, policy, outcome)
         self._progress = progress
+        self._outcome = outcome
 
     def run(self) -> None:
         self._progress.phase("copying")
@@ -112,9 +114,16 @@ class _Copying:
                 self._records.write(chunk)
                 self._progress.add(scope, records=len(chunk.records))
             for key in self._source.log_keys(scope):
-                log = self._source.log(scope, key)
-                if log is not None:
-                    self._logs.write(self._counted(log))
+                self._log(scope, key)
+
+    def _log(self, scope: str, key: str) -> None:
+        try:
+            log = self._source.log(scope, key)
+        except Damaged as error:
+            self._outcome.damage(problem_of("log", scope, key, "SRC", error))
+            return
+        if log is not None:
+            self._logs.write(self._counted(log))
 
     def _counted(self, log: Log) -> Log:
         def values() -> Generator[Any]:
@@ -151,16 +160,14 @@ def _json(
 
 def _print(source: Storage, destination: Storage, outcome: Outcome, verification: Verification | None) -> None:
     print_outcome(outcome)
-    click.echo()
     if verification is not None:
         print_verification(verification)
+    if outcome.did_something:
+        print_not_copied()
     click.echo(f"{source.shown} -> {destination.shown}: {_verdict(outcome, verification)}.")
-    print_not_copied()
 
 
 def _verdict(outcome: Outcome, verification: Verification | None) -> str:
     if verification is not None and not verification.equal:
         return "SRC and DST differ; if somebody writes to one of them, stop that and run the same command again"
-    if outcome.failures:
-        return f"{outcome.failures:,} not copied, everything else is"
-    return "copied, not verified" if verification is None else "copied and verified"
+    return verdict_of(outcome, "copied, not verified" if verification is None else "copied and verified")

@@ -32,6 +32,34 @@ _OVERRIDE = re.compile(r"HOLDALL_(STORES|LOCKS)_DEFAULT_(URL|TIMEOUT)|HOLDALL_CO
 _SIDE_FILES = ("", "-wal", "-shm", "-journal")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder of a store.
+
+    Attributes:
+        path: where it is.
+        was_folder: whether an empty folder was there before.
+
+    """
+
+    path: Path
+    was_folder: bool
+
+    def remove(self) -> None:
+        """Remove what a store made there, and nothing that was there before."""
+        if not self.path.is_dir():
+            for suffix in _SIDE_FILES:
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            return
+        for path in self.path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        if not self.was_folder:
+            self.path.rmdir()
+
+
 @dataclass(slots=True)
 class Setting:
     """The folder, its configuration, and the names that the demo uses.
@@ -41,7 +69,7 @@ class Setting:
         store: URL of the first store.
         other: URL of the store to swap to.
         log: key of the log, unlike any other.
-        made: files that the demo made outside its folder.
+        made: files and folders that the demo made outside its folder, by the URL of their store.
 
     """
 
@@ -49,7 +77,7 @@ class Setting:
     store: str
     other: str
     log: str
-    made: list[Path] = field(default_factory=list[Path])
+    made: dict[str, Place] = field(default_factory=dict[str, "Place"])
 
     @property
     def config(self) -> Path:
@@ -74,13 +102,15 @@ class Setting:
         return count
 
     def forget(self) -> None:
-        """Drop the logs from both stores and remove the files that the demo made."""
+        """Drop the logs from both stores, and remove what the demo made if nobody else has put something into it."""
         for url in (self.store, self.other):
+            is_free = False
             with contextlib.suppress(HoldallError), open_store(url) as store:
                 store.drop(SCOPE, self.log)
-        for path in self.made:
-            for suffix in _SIDE_FILES:
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
+                is_free = not store.scopes(limit=1).items and not store.log_scopes(limit=1).items
+            if is_free and url in self.made:
+                with contextlib.suppress(OSError):
+                    self.made[url].remove()
 
 
 def _url_line(url: str) -> str:
@@ -190,9 +220,24 @@ def open_first(made: Setting, found: Survey, file: Path) -> None:
 
     """
     for url in (made.store, made.other):
-        path = Path(parse_url(url).path[1:]).absolute()
-        is_new = not path.exists()
-        with open_store(url) as store, open_lock(url):
-            if is_new and store.describe().get("file") == str(path):
-                made.made.append(path)
-            check_fits(found, store.capabilities, file)
+        free = _free_places(url)
+        with open_store(url) as store:
+            facts = store.describe()
+            place = facts.get("file") or facts.get("folder") or ""
+            if place in free:
+                made.made[url] = Place(Path(place), was_folder=free[place])
+            with open_lock(url):
+                check_fits(found, store.capabilities, file)
+
+
+def _free_places(url: str) -> dict[str, bool]:
+    """Return the places that a URL may name at which nothing is, or, with True, an empty folder."""
+    path = parse_url(url).path.replace("\x00", "")
+    found: dict[str, bool] = {}
+    # Some adapters take the path as it is, others what is behind its first slash.
+    for place in (Path(path), Path(path[1:]).absolute()):
+        if not os.path.lexists(place):
+            found[str(place)] = False
+        elif place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
+            found[str(place)] = True
+    return found

@@ -10,10 +10,19 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, Literal
 
-from holdall.cli.drivers import botocore_conflict, drivers_of
-from holdall.cli.failures import UNREACHABLE, USAGE, line_of, one_line, shown_url, status_of
+from holdall.cli.drivers import AWS_CLIENTS, botocore_conflict, drivers_of
+from holdall.cli.failures import (
+    UNREACHABLE,
+    USAGE,
+    Unusable,
+    line_of,
+    one_line,
+    shown_url,
+    status_of,
+    unusable_storage,
+)
 from holdall.cli.probes import Wrong, probe_clock, probe_latency, probe_lease, probe_records
-from holdall.cli.terminal import readable
+from holdall.cli.terminal import readable, rounded_size
 from holdall.clock import boot_time
 from holdall.config import Config, Section, StoreConfig, load_config
 from holdall.errors import AdapterBroken, ConfigError, DriverMissing, HoldallError, Unsupported
@@ -32,6 +41,7 @@ _MENDS: tuple[tuple[type[BaseException], str], ...] = (
     (DriverMissing, "install what the line names"),
     (AdapterBroken, "reinstall or uninstall the distribution that brings the adapter"),
     (ConfigError, "correct the URL or the configuration"),
+    (Unusable, "name another place, or restore this one from a backup"),
     (ConnectionError, "see that the server runs, and that host, port and network are right"),
     (TimeoutError, "give it more time with --timeout, or see what keeps the storage busy"),
     (PermissionError, "give this user the right to write there"),
@@ -108,7 +118,8 @@ class Diagnosis:
         usable = [self._check("adapter", _adapter, scheme) for scheme in schemes]
         for scheme in schemes:
             self._check("drivers", self._drivers, scheme)
-        self._check("driver conflicts", _driver_conflicts, mend="pip install 'holdall[aws-async]' brings what fits")
+        if any(map(_needs_aws, schemes)):
+            self._check("driver conflicts", _driver_conflicts, mend="pip install 'holdall[aws-async]' brings what fits")
         if all(usable):
             with ExitStack() as handles:
                 self._check("store", self._open_store, handles)
@@ -156,7 +167,7 @@ class Diagnosis:
         self._check("latency", self._latency, store)
         self._check("records", probe_records, store)
         self._check("clock", probe_clock, store)
-        return f"connected in {took}: " + ", ".join(f"{name} {value}" for name, value in self.store.items())
+        return f"connected in {took}: " + ", ".join(_fact(name, value) for name, value in self.store.items())
 
     def _latency(self, store: Store) -> str:
         self.latency = probe_latency(store)
@@ -222,7 +233,8 @@ def _names(config: Config, section: Section, target: str) -> bool:
 def _opened(opening: Callable[[], Any]) -> Any:
     """Open a handle; that an adapter has no such thing is no fault."""
     try:
-        return opening()
+        with unusable_storage():
+            return opening()
     except Unsupported as error:
         raise Missing(str(error)) from error
 
@@ -231,6 +243,18 @@ def _adapter(scheme: str) -> str:
     adapter = load_adapter(scheme)
     installed = [entry.distribution for entry in installed_adapters() if entry.scheme == scheme]
     return f"{scheme} of {installed[0] if installed else 'a plugin registered in code'}: {adapter.summary}"
+
+
+def _fact(name: str, value: str) -> str:
+    if not name.endswith("bytes") or not value.isdecimal():
+        return f"{name} {value}"
+    return f"{name.removesuffix('bytes').rstrip('_') or 'size'} {rounded_size(int(value))}"
+
+
+def _needs_aws(scheme: str) -> bool:
+    """Return whether an adapter has a driver that can be in conflict with others."""
+    found = (entry for entry in installed_adapters() if entry.scheme == scheme and entry.extra is not None)
+    return any(AWS_CLIENTS & drivers_of(entry.distribution.split()[0], entry.extra or "").keys() for entry in found)
 
 
 def _driver_conflicts() -> str:

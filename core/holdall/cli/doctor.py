@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 
 import click
 
+from holdall.cli.adapters import UNITS
 from holdall.cli.diagnosis import Diagnosis, Finding
 from holdall.cli.failures import DONE, FAILED, UNREACHABLE, USAGE
 from holdall.cli.terminal import Table, print_json, readable
@@ -67,16 +69,36 @@ def _print_as_json(diagnosis: Diagnosis) -> None:
 def _print_lines(diagnosis: Diagnosis) -> None:
     table = Table(("RESULT", "CHECK", "WHAT WAS FOUND"), _WIDTHS)
     table.print_heading()
-    for finding in diagnosis.findings:
-        table.print_row((finding.state, finding.check, _said(finding)), {0: _COLOURS[finding.state]})
+    for checks, finding in _once(diagnosis.findings):
+        table.print_row((finding.state, checks, _said(finding)), {0: _COLOURS[finding.state]})
     versions = ", ".join(f"{name} {version}" for name, version in diagnosis.versions.items())
     table.print_row(("", "versions", versions))
     if diagnosis.capabilities:
-        said = (f"{name} {readable(name, value)}" for name, value in diagnosis.capabilities.items())
+        said = (
+            f"{name} {readable(name, value)}{UNITS.get(name, '')}" for name, value in diagnosis.capabilities.items()
+        )
         table.print_row(("", "capabilities", ", ".join(said)))
     failed = sum(finding.state == "failed" for finding in diagnosis.findings)
     verdict = f"{failed} of {len(diagnosis.findings)} checks failed" if failed else "can be used from here"
     click.echo(f"\n{diagnosis.url}: {verdict}.")
+
+
+def _once(findings: Sequence[Finding]) -> list[tuple[str, Finding]]:
+    """Return the names of checks with what they found; what several failed for stands there once."""
+    shown: list[tuple[str, Finding]] = []
+    for finding in findings:
+        place, same = next(
+            ((place, name) for place, (name, other) in enumerate(shown) if _fails_as(other, finding)), (None, "")
+        )
+        if place is None:
+            shown.append((finding.check, finding))
+        else:
+            shown[place] = (f"{same}, {finding.check}", finding)
+    return shown
+
+
+def _fails_as(one: Finding, other: Finding) -> bool:
+    return one.state == "failed" and dataclasses.replace(one, check=other.check) == other
 
 
 def _said(finding: Finding) -> str:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Final
 
-__all__ = ["Conflict", "Range", "botocore_conflict", "drivers_of", "installed_version", "required_range"]
+__all__ = ["AWS_CLIENTS", "Conflict", "Range", "botocore_conflict", "drivers_of", "installed_version", "required_range"]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _CLAUSE = re.compile(r"(===|==|~=|>=|<=|!=|>|<)\s*([0-9][0-9A-Za-z.+!*-]*)")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
-_CLIENTS = ("boto3", "aiobotocore")
+AWS_CLIENTS = ("boto3", "aiobotocore")
 
 Release = tuple[int, ...]
 _LAST: Final[Release] = (10**9,)
@@ -147,8 +147,8 @@ class Conflict:
 
 def botocore_conflict() -> Conflict:
     """Return whether boto3, aiobotocore and botocore as installed fit together."""
-    versions = {name: installed_version(name) for name in _CLIENTS}
-    ranges = {name: required_range(name, "botocore") for name in _CLIENTS if versions[name]}
+    versions = {name: installed_version(name) for name in AWS_CLIENTS}
+    ranges = {name: required_range(name, "botocore") for name in AWS_CLIENTS if versions[name]}
     wanted = {name: span for name, span in ranges.items() if span is not None}
     stated = "; ".join(f"{name} {versions[name]} needs botocore {span.text}" for name, span in wanted.items())
     spans = list(wanted.values())

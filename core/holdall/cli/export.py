@@ -10,12 +10,14 @@ from typing import IO, Any
 
 import click
 
+from holdall.cli.damage import Damaged, problem_of
 from holdall.cli.export_writer import ExportWriter
+from holdall.cli.failures import DONE, FAILED, complain
 from holdall.cli.new_file import check_free, new_file
-from holdall.cli.outcome import NOT_COPIED
+from holdall.cli.outcome import NOT_COPIED, Outcome
 from holdall.cli.progress import Progress
 from holdall.cli.reading import Selection
-from holdall.cli.report import print_not_copied
+from holdall.cli.report import contents_of, print_not_copied
 from holdall.cli.signals import ended_by_exception
 from holdall.cli.storages import Storage, as_json, of_scopes, quiet, timeout
 from holdall.cli.terminal import print_json
@@ -54,17 +56,30 @@ def export(
         raise click.UsageError(message)
     if not to_pipe:
         check_free(file, force=force)
+    outcome = Outcome()
     with ended_by_exception(), Storage.of(url).open_to_read(timeout) as store:
-        chosen = Selection.of(store, scopes, records=records, logs=logs)
+        chosen = Selection.of(store, scopes, outcome.damage, records=records, logs=logs)
         with _opened(file, force=force) as target, Progress(quiet=quiet) as progress:
             writer = ExportWriter(target)
-            _write(chosen, writer, progress)
+            _write(chosen, writer, outcome, progress)
     if as_json:
-        print_json(_json(file, writer))
-    elif not to_pipe and not quiet:
-        counts = f"{writer.records:,} records, {writer.logs:,} logs of {writer.entries:,} entries"
-        click.echo(f"{file}: {counts}, digest {writer.digest[:12]}.")
+        print_json(_json(file, writer, outcome))
+    elif to_pipe:
+        for line in outcome.lines():
+            complain(f"not exported: {line}")
+    elif outcome.failures or not quiet:
+        _print(file, writer, outcome)
+    sys.exit(FAILED if outcome.failures else DONE)
+
+
+def _print(file: Path, writer: ExportWriter, outcome: Outcome) -> None:
+    for line in outcome.lines():
+        click.echo(f"not exported: {line}")
+    if writer.records or writer.logs:
         print_not_copied()
+    contents = contents_of(writer.records, writer.logs, writer.entries)
+    failed = f"; {outcome.failures:,} not exported, or not whole" if outcome.failures else ""
+    click.echo(f"{file}: {contents}, digest {writer.digest[:12]}{failed}.")
 
 
 @contextlib.contextmanager
@@ -76,7 +91,7 @@ def _opened(file: Path, *, force: bool) -> Generator[IO[bytes]]:
         yield made
 
 
-def _write(chosen: Selection, writer: ExportWriter, progress: Progress) -> None:
+def _write(chosen: Selection, writer: ExportWriter, outcome: Outcome, progress: Progress) -> None:
     progress.phase("exporting")
     writer.begin()
     for scope in chosen.scopes():
@@ -84,19 +99,26 @@ def _write(chosen: Selection, writer: ExportWriter, progress: Progress) -> None:
             writer.chunk(chunk)
             progress.add(scope, records=len(chunk.records))
         for key in chosen.log_keys(scope):
-            log = chosen.log(scope, key)
-            if log is not None:
-                writer.log(log)
-                progress.add(scope, entries=log.length - log.first)
+            try:
+                log = chosen.log(scope, key)
+                if log is not None:
+                    writer.log(log)
+                    progress.add(scope, entries=log.length - log.first)
+            except Damaged as error:
+                outcome.damage(problem_of("log", scope, key, "SRC", error))
     writer.end()
 
 
-def _json(file: Path, writer: ExportWriter) -> dict[str, Any]:
+def _json(file: Path, writer: ExportWriter, outcome: Outcome) -> dict[str, Any]:
+    report = outcome.as_json()
     return {
         "file": str(file),
+        "ok": not outcome.failures,
         "records": writer.records,
         "logs": writer.logs,
         "entries": writer.entries,
         "sha256": writer.digest,
+        "failures": report["failures"],
+        "problems": report["problems"],
         "not_copied": NOT_COPIED,
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from typing import IO, Any, NoReturn, cast
 
 import click
 
+from holdall.cli.damage import Damaged
 from holdall.cli.export_writer import FORMAT, LONGEST_LINE, VERSION
 from holdall.cli.failures import FAILED, USAGE
 from holdall.cli.reading import Chunk, Log
@@ -115,14 +117,17 @@ class ExportReader:
         values = self._values(cast("int", first), cast("int", length))
         self._logs += 1
         yield Log(line["scope"], line["log"], cast("int", first), cast("int", length), values)
-        for _ in values:
-            pass
+        with contextlib.suppress(Damaged):
+            for _ in values:
+                pass
 
     def _values(self, first: int, length: int) -> Iterator[Any]:
         position = first
         while position < length:
             line = self._line()
-            entries = line.get("entries")
+            entries, reason = line.get("entries"), line.get("damaged")
+            if line.get("at") == position and isinstance(reason, str):
+                raise Damaged(reason, position)
             self._check(line.get("at") == position and isinstance(entries, list))
             found = cast("list[Any]", entries)
             self._check(bool(found))

@@ -1,7 +1,8 @@
 """The format of exports, version 1, and writing it: JSON Lines that `holdall.codec` reads.
 
 A header; for each record a line `{"scope", "key", "expires_in", "value"}`; for each log a line `{"scope", "log",
-"first", "length"}` and its entries in lines `{"at", "entries"}`; a trailer with counts and the SHA-256 of all lines
+"first", "length"}` and its entries in lines `{"at", "entries"}`, and where these cannot be read any further a line
+`{"at", "damaged"}` in place of the rest; a trailer with counts and the SHA-256 of all lines
 before it. Values stand there as the codec wrote them. A line begins with a space if one of its values does: that is how
 the codec marks ints beyond 64 bits.
 """
@@ -14,6 +15,7 @@ from importlib.metadata import version
 from typing import IO, Any, Final
 
 from holdall.cli.bounds import in_batches
+from holdall.cli.damage import Damaged
 from holdall.cli.outcome import NOT_COPIED
 from holdall.cli.reading import Chunk, Log
 from holdall.codec import encode
@@ -74,15 +76,23 @@ class ExportWriter:
         Args:
             log: the log.
 
+        Raises:
+            Damaged: it cannot be read to its end; what came before stands there, and the position where it ends.
+
         """
         self._write({"scope": log.scope, "log": log.key, "first": log.first, "length": log.length})
         self.logs += 1
         position = log.first
         sized = ((payload, len(payload)) for payload in map(_encoded, log.values))
-        for batch in in_batches(sized, _LINE_ENTRIES, _LINE_BYTES):
-            self._write({"at": position}, b'"entries":[', batch, b"]")
-            position += len(batch)
-            self.entries += len(batch)
+        try:
+            for batch in in_batches(sized, _LINE_ENTRIES, _LINE_BYTES):
+                self._write({"at": position}, b'"entries":[', batch, b"]")
+                position += len(batch)
+                self.entries += len(batch)
+        except Damaged as error:
+            if position < log.length:
+                self._write({"at": position, "damaged": error.reason})
+            raise
 
     def end(self) -> None:
         """Write the trailer."""

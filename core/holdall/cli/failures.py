@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from typing import Final
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO, Final
 
 import click
 
 from holdall.errors import (
     AdapterBroken,
     AdapterNotFound,
+    BatchMismatch,
     ConfigError,
+    Corrupt,
     DriverMissing,
     HoldallError,
+    InvalidArgument,
+    InvalidKey,
+    InvalidValue,
     StoreTimeout,
+    TooLarge,
     Unavailable,
+    Unsupported,
 )
 from holdall.url import parse_url
 
@@ -28,11 +38,15 @@ __all__ = [
     "TERMINATED",
     "UNREACHABLE",
     "USAGE",
+    "Unusable",
     "complain",
     "line_of",
     "one_line",
     "shown_url",
+    "standard_input",
     "status_of",
+    "unusable_file",
+    "unusable_storage",
 ]
 
 DONE: Final = 0
@@ -54,8 +68,61 @@ STATUSES: Final = {
 }
 
 _SET_UP = (ConfigError, AdapterNotFound, AdapterBroken, DriverMissing)
+_CALL = (InvalidArgument, InvalidKey, InvalidValue, TooLarge, BatchMismatch, Unsupported)
+"""What the contract promises of these: nothing was sent."""
+
 _PASSWORD = re.compile(r"""((?:[A-Za-z][A-Za-z0-9+.-]*:/|//)[^\s:@'"]*:)[^\s'"]*@""")
 _SECRET = re.compile(r"""([?&][^\s=&]*(?:password|secret|token|key)[^\s=&]*=)[^\s&'"]*""", re.IGNORECASE)
+
+
+class Unusable(click.ClickException):
+    """What was given cannot be used, and nothing was done."""
+
+    exit_code = USAGE
+
+
+def standard_input() -> IO[bytes]:
+    """Return standard input.
+
+    Raises:
+        Unusable: it is closed.
+
+    """
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is where `<&-` was written
+        message = "standard input is closed: give a file, or a value"
+        raise Unusable(message)
+    return sys.stdin.buffer
+
+
+@contextlib.contextmanager
+def unusable_file(path: Path) -> Generator[None]:
+    """Say of what the system refuses in this block that the file cannot be used, before anything is done.
+
+    Args:
+        path: the file as it was given.
+
+    Raises:
+        Unusable: the system refused something.
+
+    """
+    try:
+        yield
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def unusable_storage() -> Generator[None]:
+    """Say of what turns out to be no storage while it is opened that it cannot be used.
+
+    Raises:
+        Unusable: it holds something else, or is damaged.
+
+    """
+    try:
+        yield
+    except Corrupt as error:
+        raise Unusable(str(error)) from error
 
 
 def status_of(error: BaseException) -> int:
@@ -67,7 +134,7 @@ def status_of(error: BaseException) -> int:
     """
     if isinstance(error, click.ClickException):
         return error.exit_code
-    if isinstance(error, _SET_UP):
+    if isinstance(error, (*_SET_UP, *_CALL)):
         return USAGE
     if isinstance(error, (Unavailable, StoreTimeout)):
         return UNREACHABLE

@@ -12,15 +12,15 @@ import click
 
 from holdall.cli.copy import on_conflict, resumable
 from holdall.cli.export_reader import BadExport, ExportReader
-from holdall.cli.failures import DONE, FAILED
+from holdall.cli.failures import DONE, FAILED, standard_input, unusable_file
 from holdall.cli.log_writer import LogWriter
 from holdall.cli.outcome import NOT_COPIED, Outcome, Policy
 from holdall.cli.progress import Progress
 from holdall.cli.reading import Chunk
 from holdall.cli.record_writer import RecordWriter
-from holdall.cli.report import print_not_copied, print_outcome
+from holdall.cli.report import print_not_copied, print_outcome, verdict_of
 from holdall.cli.storages import Storage, as_json, of_scopes, quiet, timeout
-from holdall.cli.terminal import print_json
+from holdall.cli.terminal import counted, print_json
 from holdall.store import Store
 
 __all__ = ["import_"]
@@ -54,7 +54,8 @@ def import_(
     """
     storage, outcome = Storage.of(url), Outcome()
     with resumable(), _opened(file) as source, Progress(quiet=quiet) as progress:
-        reader = ExportReader(source)
+        with unusable_file(file):
+            reader = ExportReader(source)
         with storage.open(timeout) as store:
             wanted = _Wanted(scopes, records=records or not logs, logs=logs or not records)
             _read(reader, store, wanted, on_conflict, outcome, progress)
@@ -67,7 +68,9 @@ def import_(
         print_outcome(outcome)
         for scope in unseen:
             click.echo(f"not in the export: scope {scope!r}")
-        print_not_copied()
+        if outcome.did_something:
+            print_not_copied()
+        click.echo(f"{storage.shown}: {verdict_of(outcome, 'imported')}.")
     sys.exit(DONE if good else FAILED)
 
 
@@ -91,9 +94,11 @@ class _Wanted:
 @contextlib.contextmanager
 def _opened(file: Path) -> Generator[IO[bytes]]:
     if file == _PIPE:
-        yield sys.stdin.buffer
+        yield standard_input()
         return
-    with file.open("rb") as opened:
+    with unusable_file(file):
+        opened = file.open("rb")
+    with opened:
         yield opened
 
 
@@ -121,6 +126,7 @@ def _read(
 def _kept(outcome: Outcome) -> str:
     done = outcome.records.copied + outcome.records.overwritten
     return (
-        f"{done:,} records and {outcome.entries:,} entries were imported and stay; "
-        "running it again with a whole export is safe"
+        f"{counted(done, 'record')} and {counted(outcome.entries, 'entry')} were imported and stay; "
+        "running it again with a whole export is safe, and where what is there now differs from that it needs "
+        "--on-conflict overwrite"
     )

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import IO, Any, Final
 
 from holdall.cli.bounds import Limits, in_batches, name_fault, same, size_of, value_fault
+from holdall.cli.damage import Damaged, problem_of
 from holdall.cli.outcome import Outcome, Policy, Problem
 from holdall.cli.reading import Log
+from holdall.cli.terminal import counted
 from holdall.codec import decode, encode
-from holdall.errors import AlreadyExists, Conflict, HoldallError
+from holdall.errors import AlreadyExists, Conflict, Corrupt, HoldallError
 from holdall.store import Store
 from holdall.values import Head
 
@@ -54,6 +57,18 @@ class LogWriter:
                 self._write(log)
         except Refused as refused:
             self._outcome.refuse(self._problem(log, str(refused)))
+        except Damaged as error:
+            problem = problem_of("log", log.scope, log.key, "SRC", error)
+            self._outcome.damage(replace(problem, why=f"{problem.why}; {self._left(log)}"))
+        except Corrupt as error:
+            self._outcome.damage(problem_of("log", log.scope, log.key, "DST", error))
+
+    def _left(self, log: Log) -> str:
+        """Say what of a log that is damaged in the source the destination holds."""
+        head = self._store.head(log.scope, log.key)
+        if head is None:
+            return "nothing of it is in DST"
+        return f"under its name DST holds positions {head.first:,} to {head.length:,}, without the last"
 
     def _write(self, log: Log) -> None:
         counts, head = self._outcome.logs, self._store.head(log.scope, log.key)
@@ -150,7 +165,7 @@ def _difference(log: Log, head: Head, agreed: int) -> str:
     if head.first != log.first:
         return f"DST holds it from position {head.first:,} on, not {log.first:,}"
     if agreed == log.length:
-        return f"DST holds {head.length - agreed:,} entries more"
+        return f"DST holds {counted(head.length - agreed, 'entry')} more"
     return f"DST holds another entry at position {agreed:,}"
 
 

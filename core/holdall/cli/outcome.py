@@ -9,8 +9,9 @@ from typing import Any, Final, Literal
 
 from holdall.cli.terminal import shown_name
 
-__all__ = ["NOT_COPIED", "POLICIES", "Counts", "Outcome", "Policy", "Problem"]
+__all__ = ["NOT_COPIED", "POLICIES", "Counts", "Kind", "Outcome", "Policy", "Problem"]
 
+Kind = Literal["record", "log"]
 Policy = Literal["error", "skip", "overwrite"]
 POLICIES: Final[tuple[Policy, ...]] = ("error", "skip", "overwrite")
 
@@ -38,6 +39,7 @@ class Counts:
         skipped: something else was there, and was left.
         conflicts: something else was there, and that counts as a failure.
         refused: the destination does not take them.
+        damaged: cannot be read; of a log, perhaps only its end.
         expired: expired on the way.
 
     """
@@ -48,6 +50,7 @@ class Counts:
     skipped: int = 0
     conflicts: int = 0
     refused: int = 0
+    damaged: int = 0
     expired: int = 0
 
 
@@ -58,18 +61,20 @@ class Problem:
     Attributes:
         kind: "record" or "log".
         scope: its scope.
-        key: its key.
+        key: its key, or "" for all that the scope holds of this kind from somewhere on.
         why: what is the matter.
 
     """
 
-    kind: Literal["record", "log"]
+    kind: Kind
     scope: str
     key: str
     why: str
 
     def __str__(self) -> str:
         """Return one line that a terminal can show."""
+        if not self.key:
+            return f"{self.kind}s of scope {_short(self.scope)}: {self.why}"
         return f"{self.kind} {_short(self.key)} in scope {_short(self.scope)}: {self.why}"
 
 
@@ -99,9 +104,14 @@ class Outcome:
     @property
     def failures(self) -> int:
         """How many records and logs were not moved, though nobody asked to skip them."""
-        return sum(counts.conflicts + counts.refused for counts in (self.records, self.logs))
+        return sum(counts.conflicts + counts.refused + counts.damaged for counts in (self.records, self.logs))
 
-    def counts(self, kind: Literal["record", "log"]) -> Counts:
+    @property
+    def did_something(self) -> bool:
+        """Whether anything was written."""
+        return bool(self.entries or any(each.copied or each.overwritten for each in (self.records, self.logs)))
+
+    def counts(self, kind: Kind) -> Counts:
         """Return the counts of records or of logs."""
         return self.records if kind == "record" else self.logs
 
@@ -129,6 +139,19 @@ class Outcome:
 
         """
         self.counts(problem.kind).refused += 1
+        self._name(problem)
+        self._pass_over(problem)
+
+    def damage(self, problem: Problem) -> None:
+        """Note that something cannot be read; the same is noted once, however often it is met.
+
+        Args:
+            problem: what it is.
+
+        """
+        if self.was_passed_over(problem.kind, problem.scope, problem.key):
+            return
+        self.counts(problem.kind).damaged += 1
         self._name(problem)
         self._pass_over(problem)
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import click
 
-from holdall.cli.terminal import WIDTH, shown_name
+from holdall.cli.terminal import WIDTH, counted, shown_name
 from holdall.clock import boot_time
 
 __all__ = ["Progress"]
@@ -61,7 +61,7 @@ class Progress:
         if self._shown and now - self._last >= _EVERY:
             self._last = now
             rate = (self._records + self._entries) / max(now - self._began, _EVERY)
-            counts = f"{self._records:,} records, {self._entries:,} entries"
+            counts = f"{counted(self._records, 'record')}, {counted(self._entries, 'entry')}"
             self._write(f"{self._phase}: {counts} ({rate:,.0f}/s), scope {shown_name(scope)}")
 
     @staticmethod

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdall.cli.bounds import Limits, Pace, in_batches, name_fault, same, size_of, value_fault
+from holdall.cli.damage import problem_of
 from holdall.cli.outcome import Outcome, Policy, Problem
 from holdall.cli.reading import Chunk, looked_up
 from holdall.clock import boot_time
-from holdall.errors import Conflict
+from holdall.errors import Conflict, Corrupt
 from holdall.store import Store
 from holdall.values import ABSENT, Expect, Put, Record
 
@@ -69,9 +70,15 @@ class RecordWriter:
 
     def _wanted(self, chunk: Chunk, records: list[Record]) -> Iterator[tuple[Wanted, int]]:
         for record, found in looked_up(self._store, chunk.scope, records, self._pace):
+            if isinstance(found, Corrupt):
+                self._damaged(record, found)
+                continue
             wanted = self._judged(record, chunk.read_at, found)
             if wanted is not None:
                 yield wanted, size_of(record.value)
+
+    def _damaged(self, record: Record, error: Corrupt) -> None:
+        self._outcome.damage(problem_of("record", record.scope, record.key, "DST", error))
 
     def _judged(self, record: Record, read_at: float, found: Record | None) -> Wanted | None:
         """Return what is to be written, or note why nothing is."""
@@ -116,19 +123,22 @@ class RecordWriter:
         return Put(record.scope, record.key, record.value, expect=wanted.expect, ttl=ttl)
 
     def _write_group(self, group: list[Wanted]) -> None:
-        """Write records at once; if somebody was faster with one of them, write them one by one."""
+        """Write records at once; if one of them is in the way of the others, write them one by one."""
         alive = [(wanted, put) for wanted in group if (put := self._put(wanted)) is not None]
         if len(alive) > 1:
             try:
                 self._store.commit([put for _, put in alive])
-            except Conflict:
+            except (Conflict, Corrupt):
                 pass
             else:
                 for wanted, _ in alive:
                     self._count(wanted)
                 return
         for wanted, put in alive:
-            self._write_one(wanted, put)
+            try:
+                self._write_one(wanted, put)
+            except Corrupt as error:
+                self._damaged(wanted.record, error)
 
     def _write_one(self, wanted: Wanted, put: Put) -> None:
         for attempt in range(_ATTEMPTS):

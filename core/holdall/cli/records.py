@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from holdall.cli.conversation import without_twins
-from holdall.cli.failures import USAGE
+from holdall.cli.failures import USAGE, standard_input, unusable_file
 from holdall.cli.storages import Storage, as_json, timeout
 from holdall.cli.terminal import json_text, print_json
 from holdall.errors import NotFound
@@ -98,7 +98,8 @@ def _expectation(expect: str | None) -> Expect:
 
 def _read_input() -> str:
     try:
-        return sys.stdin.buffer.read().decode()
+        with unusable_file(Path(_STDIN)):
+            return standard_input().read().decode()
     except UnicodeDecodeError as error:
         message = f"standard input is not UTF-8: {error.reason} at byte {error.start + 1}"
         raise BadValue(message) from error

@@ -1,4 +1,4 @@
-"""What `copy` and `import` say at the end to a person."""
+"""What `copy`, `export` and `import` say at the end to a person."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import fields
 
 import click
 
-from holdall.cli.outcome import NOT_COPIED, Counts, Outcome
-from holdall.cli.terminal import Table
+from holdall.cli.outcome import Counts, Outcome
+from holdall.cli.terminal import Table, counted
 from holdall.cli.verifying import Side, Verification
 
-__all__ = ["print_not_copied", "print_outcome", "print_verification"]
+__all__ = ["contents_of", "print_not_copied", "print_outcome", "print_verification", "verdict_of"]
 
 _SHOWN = 12
 _SAID = {"present": "already there"}
@@ -32,7 +32,7 @@ def print_outcome(outcome: Outcome) -> None:
     for row in rows:
         table.print_row(row)
     if outcome.entries:
-        click.echo(f"{outcome.entries:,} entries of logs written")
+        click.echo(f"{counted(outcome.entries, 'entry')} of logs written")
     for line in outcome.lines():
         click.echo(f"not copied: {line}")
 
@@ -59,14 +59,46 @@ def print_verification(found: Verification) -> None:
 
 
 def _side(side: Side) -> str:
-    counts = f"{side.records:,} records, {side.logs:,} logs of {side.entries:,} entries"
-    return f"{counts}, digest {side.digest[:_SHOWN]}"
+    return f"{contents_of(side.records, side.logs, side.entries)}, digest {side.digest[:_SHOWN]}"
+
+
+def contents_of(records: int, logs: int, entries: int) -> str:
+    """Return what a storage or an export holds.
+
+    Args:
+        records: how many records.
+        logs: how many logs.
+        entries: how many entries these have.
+
+    """
+    return f"{counted(records, 'record')}, {counted(logs, 'log')} of {counted(entries, 'entry')}"
+
+
+def verdict_of(outcome: Outcome, good: str) -> str:
+    """Return what became of everything, in one sentence without its end.
+
+    Args:
+        outcome: what was done.
+        good: what to say where nothing failed.
+
+    """
+    said = f"{outcome.failures:,} not copied, everything else is" if outcome.failures else good
+    conflicts = outcome.records.conflicts + outcome.logs.conflicts
+    if conflicts:
+        said += f"; {_differing(conflicts)}: --on-conflict skip leaves it, --on-conflict overwrite replaces it"
+    kinds = ((outcome.records.skipped, "record"), (outcome.logs.skipped, "log"))
+    skipped = " and ".join(counted(number, kind) for number, kind in kinds if number)
+    if skipped:
+        said += f"; {skipped} skipped and not compared: DST holds something else"
+    return said
+
+
+def _differing(conflicts: int) -> str:
+    return f"under {counted(conflicts, 'name')} DST holds something else"
 
 
 def print_not_copied() -> None:
-    """Print what stays behind, and what to do about it."""
-    click.echo()
-    table = Table.fitted(("NOT COPIED", "WHAT TO DO"), list(NOT_COPIED.items()))
-    table.print_heading()
-    for row in NOT_COPIED.items():
-        table.print_row(row)
+    """Print what stays behind, in one line."""
+    click.echo(
+        "Not copied: leases, flags, fencing tokens and marks, batch ids, versions; see docs/guide/moving-data.md"
+    )

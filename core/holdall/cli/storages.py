@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from holdall.cli.failures import shown_url
+from holdall.cli.failures import shown_url, unusable_storage
 from holdall.config import StoreConfig, load_config
+from holdall.errors import ConfigError
 from holdall.opening import open_store
 from holdall.plugins import load_adapter
 from holdall.store import Store
@@ -22,6 +23,7 @@ __all__ = ["Storage", "as_json", "check_differ", "of_scopes", "quiet", "timeout"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _CREATE = "create"
+_FORBIDDEN = ", and create=false forbids"
 
 
 def timeout(command: _Command) -> _Command:
@@ -101,7 +103,8 @@ class Storage:
             HoldallError: as `holdall.open_store`.
 
         """
-        return open_store(self.config, timeout=timeout)
+        with unusable_storage():
+            return open_store(self.config, timeout=timeout)
 
     def open_to_read(self, timeout: float | None = None) -> Store:
         """Open it; where it is not there, it is not made, unless the URL or the configuration says create=true.
@@ -118,7 +121,11 @@ class Storage:
         if _CREATE not in declared or _CREATE in url.query or _CREATE in self.config.options:
             return self.open(timeout)
         options = {**self.config.options, _CREATE: False}
-        return open_store(replace(self.config, options=options), timeout=timeout)
+        try:
+            with unusable_storage():
+                return open_store(replace(self.config, options=options), timeout=timeout)
+        except ConfigError as error:
+            raise _without_create(error) from error
 
     def place(self) -> tuple[object, ...] | None:
         """Return what tells the storage from others, or None if it is like no other."""
@@ -132,6 +139,16 @@ class Storage:
         # Without a host it is a file or folder of this machine.
         folder = Path.cwd() if self.config.folder is None else Path(self.config.folder)
         return (url.scheme, os.path.realpath(folder / url.path[1:].replace("\x00", "")))
+
+
+def _without_create(error: ConfigError) -> ConfigError:
+    """Return an error of an adapter that says nothing of an option that nobody wrote, but what it means."""
+    place, found, _ = error.message.partition(_FORBIDDEN)
+    if not found:
+        return error
+    told = ConfigError(f"{place}, and this command only reads: there is no store to read")
+    told.__dict__.update({**error.__dict__, "message": told.message})
+    return told
 
 
 def check_differ(source: Storage, destination: Storage) -> None:

@@ -10,7 +10,17 @@ from typing import Any
 
 import click
 
-__all__ = ["WIDTH", "Table", "json_text", "print_json", "readable", "safe_json", "shown_name"]
+__all__ = [
+    "WIDTH",
+    "Table",
+    "counted",
+    "json_text",
+    "print_json",
+    "readable",
+    "rounded_size",
+    "safe_json",
+    "shown_name",
+]
 
 WIDTH = 100
 _GAP = "  "
@@ -116,6 +126,19 @@ def shown_name(name: str) -> str:
     return name if plain else json.dumps(name)
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things as a person says it.
+
+    Args:
+        number: how many.
+        what: one of them.
+
+    """
+    if number != 1:
+        what = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what}"
+
+
 def readable(name: str, value: Any) -> str:
     """Return a figure as a person reads it.
 
@@ -143,3 +166,17 @@ def _size(count: int) -> str:
             return f"{count:,} {unit}"
         count //= _KIB
     return f"{count:,} GiB"
+
+
+def rounded_size(count: int) -> str:
+    """Return a number of bytes with three digits and a unit.
+
+    Args:
+        count: the bytes.
+
+    """
+    size, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= _KIB and len(units) > 1:
+        size /= _KIB
+        del units[0]
+    return f"{count} B" if units[0] == "B" else f"{size:,.{max(0, 2 - len(str(int(size))) + 1)}f} {units[0]}"

@@ -9,10 +9,12 @@ from itertools import zip_longest
 from typing import Any
 
 from holdall.cli.bounds import Pace
+from holdall.cli.damage import Damaged, problem_of
 from holdall.cli.outcome import Outcome, Problem
 from holdall.cli.progress import Progress
 from holdall.cli.reading import Log, Selection, looked_up
 from holdall.codec import digest
+from holdall.errors import Corrupt
 from holdall.values import Record
 
 __all__ = ["Side", "Verification", "Verifier"]
@@ -107,13 +109,16 @@ class Verifier:
                 self._record(record, found)
             self._progress.add(scope, records=len(chunk.records))
 
-    def _record(self, record: Record, found: Record | None) -> None:
+    def _record(self, record: Record, found: Record | Corrupt | None) -> None:
         if found is None and self._is_ending(record):
             return
         source, destination = self.found.source, self.found.destination
         mine = _record_line(record)
         source.records += 1
         source.take(mine)
+        if isinstance(found, Corrupt):
+            self.found.differ(problem_of("record", record.scope, record.key, "DST", found))
+            return
         if found is None:
             self.found.differ(Problem("record", record.scope, record.key, "is not in DST"))
             return
@@ -131,11 +136,18 @@ class Verifier:
     # --------------------------------------------------------------------------------------------------------- logs
 
     def _log(self, scope: str, key: str) -> None:
-        mine = self._source.log(scope, key)
+        try:
+            mine = self._source.log(scope, key)
+        except Damaged as error:  # it was sound when it was copied, or made since
+            self._outcome.damage(problem_of("log", scope, key, "SRC", error))
+            return
         if mine is None:
             return
-        theirs = self._destination.log(scope, key)
-        why = self._difference(mine, theirs)
+        try:
+            theirs = self._destination.log(scope, key)
+            why = self._difference(mine, theirs)
+        except Damaged as error:
+            why = f"cannot be read: {error}"
         if why is not None:
             self.found.differ(Problem("log", scope, key, why))
 
