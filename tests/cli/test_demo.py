@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import holdall
-from holdall.cli import demo_story
+from holdall.cli import demo_setting, demo_story
+from holdall.cli.conversation import Survey
 from holdall.cli.demo_checks import checked_values
 from holdall.cli.demo_protocol import Event
 from holdall.cli.demo_race import DoesNotHold
@@ -109,6 +111,37 @@ def test_keep(run, own_folder, temporary, monkeypatch):
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
+
+
+def test_what_it_made_goes_and_what_was_there_stays(run, own_folder):
+    (own_folder / "two.jsonl").write_text("1\n2\n")
+    (own_folder / "empty").mkdir()
+    with holdall.open_store(f"file://{own_folder}/there") as store:
+        store.put("mine", "key", "value")
+    for first, other in (("new", "empty"), ("there", "newer")):
+        urls = ("--store", f"file://{own_folder}/{first}", "--to", f"file://{own_folder}/{other}")
+        result = run("demo", "two.jsonl", *urls)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert {path.name for path in own_folder.iterdir()} == {"two.jsonl", "empty", "there"}
+        assert list((own_folder / "empty").iterdir()) == []
+    with holdall.open_store(f"file://{own_folder}/there") as store:
+        assert store.get("mine", "key").value == "value"
+    result = run("demo", "two.jsonl", "--store", f"file://{own_folder}/new", "--keep", "--json")
+    assert (own_folder / "new").is_dir()
+    shutil.rmtree(json.loads(result.stdout)["kept"])
+
+
+@pytest.mark.parametrize("url", ["file://{}/new", "sqlite:///{}/new.db"])
+def test_what_somebody_else_put_there_meanwhile_stays(own_folder, url):
+    url = url.format(own_folder)
+    with demo_setting.setting(url, None, keep=False) as made:
+        demo_setting.open_first(made, Survey(1, 1, 1, 1, ""), own_folder)
+        with holdall.open_store(url) as store:
+            store.append("holdall-demo", made.log, [1])
+            store.put("mine", "key", "value")
+    with holdall.open_store(f"{url}?create=false") as store:
+        assert store.get("mine", "key").value == "value"
+        assert store.head("holdall-demo", made.log) is None
 
 
 @pytest.mark.parametrize(
