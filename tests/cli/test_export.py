@@ -53,7 +53,7 @@ def test_the_lines(quick, few):
     assert [line["at"] for line in entries] == [0, 500, 1000]
     assert [value for line in entries for value in line["entries"]] == list(range(1200))
     assert lines[10] == ' {"scope":"t","key":"k","expires_in":null,"value":1180591620717411303424}'
-    assert list(trailer) == ["end", "records", "logs", "entries", "sha256"]
+    assert list(trailer) == ["end", "records", "logs", "entries", "damaged", "sha256"]
     assert (trailer["records"], trailer["logs"], trailer["entries"]) == (6, 1, 1200)
 
 

@@ -29,7 +29,7 @@ def test_scopes(quick, filled):
     assert "records, logs plain" in lines
     assert quick("ls", A, "--logs").stdout.splitlines()[-1].startswith("logs  ")
     found = json.loads(quick("ls", A, "--json").stdout)
-    assert list(found) == ["scopes", "next"]
+    assert list(found) == ["scopes", "next", "faults"]
     assert [scope["name"] for scope in found["scopes"]] == sorted({*NAMES, "values", "expiring", "logs", "many"})
     assert found["scopes"][1].keys() == {"name", "records", "logs", "damaged"}
 
@@ -47,6 +47,7 @@ def test_names_in_a_scope(quick, filled):
         "scope": "plain",
         "names": [{"name": "plain", "record": True, "log": True, "damaged": None}],
         "next": None,
+        "faults": {},
     }
     assert quick("ls", A, "no such scope").stdout == ""
 
@@ -194,7 +195,7 @@ def test_how_to_go_on_can_be_pasted(quick, name):
         command = f"{shlex.join([sys.executable, '-m', 'holdall.cli', *arguments])} --json {hint}"
         pasted = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
         first = json.loads(quick(*arguments, "--limit", "1", "--json").stdout)["next"]
-        rest = [entry["name"] for entry in list(json.loads(pasted.stdout).values())[-2]]
+        rest = [entry["name"] for entry in list(json.loads(pasted.stdout).values())[-3]]
         with holdall.open_store(A) as store:
             listed = store.keys("s").items if "s" in arguments else store.scopes().items
         assert rest == [each for each in listed if each > first]

@@ -106,7 +106,7 @@ def _write(chosen: Selection, writer: ExportWriter, outcome: Outcome, progress: 
                     progress.add(scope, entries=log.length - log.first)
             except Damaged as error:
                 outcome.damage(problem_of("log", scope, key, "SRC", error))
-    writer.end()
+    writer.end(outcome.failures)
 
 
 def _json(file: Path, writer: ExportWriter, outcome: Outcome) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class ExportReader:
 
     Attributes:
         number: the number of the line that was read last.
+        damaged: at its end, how many records and logs are not in it, or not whole, because they could not be read.
 
     """
 
@@ -54,7 +55,7 @@ class ExportReader:
             BadExport: it is none, or a newer holdall wrote it.
 
         """
-        self.number = 0
+        self.number = self.damaged = 0
         self._records = self._logs = self._entries = 0
         self._file = file
         self._digest = hashlib.sha256()
@@ -159,6 +160,9 @@ class ExportReader:
         counts = tuple(line.get(name) for name in ("records", "logs", "entries"))
         if counts != (self._records, self._logs, self._entries) or line.get("sha256") != self._digest.hexdigest():
             self._fail("has other counts or another digest than what was read: the export is damaged")
+        damaged = line.get("damaged", 0)
+        self._check(_is_position(damaged))
+        self.damaged = damaged
         if self._file.read(1):
             self.number += 1
             self._fail("comes behind the end")

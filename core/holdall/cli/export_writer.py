@@ -94,9 +94,14 @@ class ExportWriter:
                 self._write({"at": position, "damaged": error.reason})
             raise
 
-    def end(self) -> None:
-        """Write the trailer."""
-        counts = {"records": self.records, "logs": self.logs, "entries": self.entries}
+    def end(self, damaged: int) -> None:
+        """Write the trailer.
+
+        Args:
+            damaged: how many records and logs are not in it, or not whole, because they could not be read.
+
+        """
+        counts = {"records": self.records, "logs": self.logs, "entries": self.entries, "damaged": damaged}
         self._file.write(encode({"end": True, **counts, "sha256": self.digest}) + b"\n")
         self._file.flush()
 

@@ -60,14 +60,16 @@ def import_(
             wanted = _Wanted(scopes, records=records or not logs, logs=logs or not records)
             _read(reader, store, wanted, on_conflict, outcome, progress)
     unseen = sorted(set(scopes) - wanted.seen)
-    good = not outcome.failures and not unseen
+    good = not outcome.failures and not unseen and not reader.damaged
     if as_json:
         content = {"destination": storage.shown, "ok": good, **outcome.as_json()}
-        print_json({**content, "missing_scopes": unseen, "not_copied": NOT_COPIED})
+        print_json({**content, "missing_scopes": unseen, "damaged": reader.damaged, "not_copied": NOT_COPIED})
     elif not (quiet and good):
         print_outcome(outcome)
         for scope in unseen:
             click.echo(f"not in the export: scope {scope!r}")
+        if reader.damaged:
+            click.echo(f"{reader.damaged:,} not in the export, or not whole: damaged where it was made")
         if outcome.did_something:
             print_not_copied()
         click.echo(f"{storage.shown}: {verdict_of(outcome, 'imported')}.")

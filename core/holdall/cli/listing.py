@@ -14,7 +14,7 @@ import click
 
 from holdall.cli.bounds import Pace, size_of
 from holdall.cli.damage import named
-from holdall.cli.failures import DONE, FAILED
+from holdall.cli.failures import DONE, FAILED, complain, one_line
 from holdall.cli.storages import Storage, as_json, timeout
 from holdall.cli.terminal import print_json, shown_name
 from holdall.errors import Corrupt
@@ -55,16 +55,18 @@ class Names:
     Attributes:
         found: the names in order.
         next: what to pass as `--after` for more, or None.
+        faults: why "record"s or "log"s cannot be listed any further.
 
     """
 
     found: list[Name]
     next: str | None
+    faults: dict[str, str]
 
     @property
     def damaged(self) -> bool:
         """Whether something of it cannot be read."""
-        return any(name.damaged for name in self.found)
+        return bool(self.faults) or any(name.damaged for name in self.found)
 
     @classmethod
     def of(cls, records: Listing | None, logs: Listing | None, after: str | None, limit: int) -> Names:
@@ -77,15 +79,16 @@ class Names:
             limit: the most names.
 
         """
-        of_records = {} if records is None else _first(records, after, limit + 1)
-        of_logs = {} if logs is None else _first(logs, after, limit + 1)
+        faults: dict[str, str] = {}
+        of_records = {} if records is None else _first(records, after, limit + 1, faults, "record")
+        of_logs = {} if logs is None else _first(logs, after, limit + 1, faults, "log")
         names = sorted(of_records.keys() | of_logs.keys())
         found: list[Name] = []
         for name in names[:limit]:
             reasons = {"record": of_records.get(name), "log": of_logs.get(name)}
             damaged = {kind: reason for kind, reason in reasons.items() if reason is not None}
             found.append(Name(name, name in of_records, name in of_logs, damaged))
-        return cls(found, names[limit - 1] if len(names) > limit else None)
+        return cls(found, names[limit - 1] if len(names) > limit else None, faults)
 
     def looked_into(self, store: Store, scope: str) -> Names:
         """Return the same names of a scope with what of them cannot be read, as far as one look at each tells.
@@ -135,8 +138,8 @@ def _noted(faults: dict[str, str], name: str) -> Generator[None]:
         faults[name] = error.message
 
 
-def _first(listing: Listing, after: str | None, limit: int) -> dict[str, str | None]:
-    """Return names, each with why it cannot be read, or None."""
+def _first(listing: Listing, after: str | None, limit: int, faults: dict[str, str], kind: str) -> dict[str, str | None]:
+    """Return names, each with why it cannot be read, or None; note why there can be no more of them."""
     found: dict[str, str | None] = {}
     while len(found) < limit:
         try:
@@ -144,7 +147,8 @@ def _first(listing: Listing, after: str | None, limit: int) -> dict[str, str | N
         except Corrupt as error:
             after = named(error, after)
             if after is None:
-                raise
+                faults[kind] = error.message
+                break
             found[after] = error.message
             continue
         found.update(dict.fromkeys(page.items))
@@ -189,6 +193,8 @@ def ls(
     else:
         for name in found.found:
             click.echo(_line(name, plural=scope is None))
+        for kind, reason in found.faults.items():
+            complain(one_line(f"the {kind}s cannot be listed any further: {reason}"))
         if found.next is not None:
             click.echo(f"there are more: {_after(found.next)}", err=True)
     sys.exit(FAILED if found.damaged else DONE)
@@ -236,8 +242,8 @@ def _json(scope: str | None, found: Names) -> dict[str, Any]:
         for name in found.found
     ]
     if scope is None:
-        return {"scopes": names, "next": found.next}
-    return {"scope": scope, "names": names, "next": found.next}
+        return {"scopes": names, "next": found.next, "faults": found.faults}
+    return {"scope": scope, "names": names, "next": found.next, "faults": found.faults}
 
 
 def _line(name: Name, *, plural: bool) -> str:

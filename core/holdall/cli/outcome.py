@@ -61,7 +61,8 @@ class Problem:
     Attributes:
         kind: "record" or "log".
         scope: its scope.
-        key: its key, or "" for all that the scope holds of this kind from somewhere on.
+        key: its key, or "" for all that the scope holds of this kind from somewhere on; both are "" for all scopes from
+            somewhere on.
         why: what is the matter.
 
     """
@@ -74,7 +75,8 @@ class Problem:
     def __str__(self) -> str:
         """Return one line that a terminal can show."""
         if not self.key:
-            return f"{self.kind}s of scope {_short(self.scope)}: {self.why}"
+            where = f"scope {_short(self.scope)}" if self.scope else "further scopes"
+            return f"{self.kind}s of {where}: {self.why}"
         return f"{self.kind} {_short(self.key)} in scope {_short(self.scope)}: {self.why}"
 
 

@@ -170,9 +170,7 @@ class Selection:
 
     def _scope_teller(self, kind: Kind) -> Callable[[str | None, Corrupt], None]:
         def tell(scope: str | None, error: Corrupt) -> None:
-            if scope is None:
-                raise error
-            self.damaged(problem_of(kind, scope, "", self.side, error))
+            self.damaged(problem_of(kind, scope or "", "", self.side, error))
 
         return tell
 
