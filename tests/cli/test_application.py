@@ -87,6 +87,13 @@ def raising():
     "error, status, line",
     [
         (holdall.Conflict("too late"), 1, "too late"),
+        (holdall.Corrupt("torn"), 1, "torn"),
+        (holdall.NotFound("nothing"), 1, "nothing"),
+        (holdall.InvalidArgument("no ttl"), 2, "no ttl"),
+        (holdall.InvalidKey("no key"), 2, "no key"),
+        (holdall.InvalidValue("no value"), 2, "no value"),
+        (holdall.TooLarge("value", 1, 2), 2, "value is too large: 2 is above the limit of 1"),
+        (holdall.Unsupported("not here"), 2, "not here"),
         (holdall.ConfigError("two\nlines"), 2, "two lines"),
         (holdall.DriverMissing("pip install it"), 2, "pip install it"),
         (holdall.Unavailable("no answer"), 3, "no answer"),
