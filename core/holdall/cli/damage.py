@@ -81,4 +81,5 @@ def problem_of(kind: Kind, scope: str, key: str, side: str, error: Corrupt | Dam
 
     """
     reason = error.message if isinstance(error, Corrupt) else str(error)
-    return Problem(kind, scope, key, f"is damaged in {side}: {reason}")
+    what = "is damaged" if key else "cannot be listed any further"
+    return Problem(kind, scope, key, f"{what} in {side}: {reason}")
