@@ -454,6 +454,19 @@ def test_a_marker_of_a_newer_format_or_a_damaged_one(folder: Path) -> None:
         assert store.get("s", "k0") is not None
 
 
+def test_a_file_in_the_place_of_a_scope_hides_no_other(folder: Path) -> None:
+    for tree in ("records", "logs"):
+        (folder / tree / "a").write_text("a file")
+        (folder / tree / "t").symlink_to(folder)
+    with holdall.open_store(f"file://{folder}") as store:
+        assert store.scopes().items == store.log_scopes().items == ["a", "s", "t"]
+        for scope in ("a", "t"):
+            for use in (store.keys, store.logs, store.scan):
+                with pytest.raises(Corrupt) as caught:
+                    use(scope)
+                assert caught.value.scope == scope
+
+
 def test_what_is_done_is_not_called_a_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Giving room back and removing an index come after the truncate or drop: their trouble is not the caller's."""
     with holdall.open_store(f"file://{folder}") as store:

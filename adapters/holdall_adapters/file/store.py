@@ -106,7 +106,10 @@ class FileStore(FileRecords, FileLogs):
     def _scopes(self, tree: str, is_live: IsLive, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
         def find(scope: str) -> str | None:
             with contextlib.closing(self._listing.unordered((tree, *parts_of(scope)))) as keys:
-                return scope if any(_is_there(scope, key, is_live) for key in keys) else None
+                try:
+                    return scope if any(_is_there(scope, key, is_live) for key in keys) else None
+                except Corrupt:  # what is no folder must not hide the scopes behind it
+                    return scope
 
         return page_of_found(self._listing.names((tree,), prefix, after), limit, find)
 
