@@ -167,6 +167,87 @@ def test_a_log_that_was_cut_off_while_it_was_open_is_corrupt(store, file):
             use()
 
 
+def test_a_seal_or_truncate_that_was_cut_off_while_it_was_open_is_corrupt(store, file):
+    store.append("s", "log", [1, 2])
+    for change in (lambda: store.seal("s", "log", 7, log=True), lambda: store.truncate("s", "log", 1)):
+        before = file.read_bytes()
+        change()
+        after = file.read_bytes()
+        file.write_bytes(before)
+        with pytest.raises(Corrupt, match="shorter"):
+            store.append("s", "log", [3], fence=3)
+        file.write_bytes(after)
+
+
+READS = {
+    "read": lambda store: list(store.read("s", "log")),
+    "read from 1": lambda store: list(store.read("s", "log", 1)),
+    "read from 3": lambda store: list(store.read("s", "log", 3)),
+    "read one before": lambda store: list(store.read("s", "log", 2, 1)),
+    "read one behind": lambda store: list(store.read("s", "log", 9, 1)),
+    "tail": lambda store: list(store.tail("s", "log", 11)),
+    "iter_entries": lambda store: list(store.iter_entries("s", "log")),
+    "follow": lambda store: list(store.follow("s", "log", timeout=0.01)),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
+def test_no_read_gives_an_entry_of_a_batch_that_was_edited(store, file, tmp_path, name, warm):
+    """However few entries of it are read, and however large it is: here three blocks and chunks."""
+    store.append("s", "log", ["a"])
+    store.append("s", "log", ["b" * 300_000] * 10)
+    store.append("s", "log", ["c"])
+    content = bytearray(file.read_bytes())
+    with reopened(tmp_path) as opened:
+        if warm:
+            assert opened.head("s", "log").length == 12
+        content[1_500_000] = ord("X")
+        file.write_bytes(content)
+        with pytest.raises(Corrupt):
+            READS[name](opened)
+        assert opened.read("s", "log", 0, 1)[0].value == "a"
+        assert opened.tail("s", "log", 1)[0].value == "c"
+
+
+@pytest.mark.parametrize("damage", ["zeros", "id", "digest"])
+def test_a_remembered_batch_that_is_damaged_is_corrupt_and_appended_no_second_time(store, file, tmp_path, damage):
+    for number in range(100):
+        store.append("s", "log", ["x" * 3_000], batch_id=f"b{number}")
+    store.truncate("s", "log", 90)
+    content = file.read_bytes()
+    at = content.index(b'"remembered":"b50"')
+    old = {"zeros": b"remembered", "id": b'"b50"', "digest": b'"digest":"'}[damage]
+    new = {"zeros": b"\0" * 10, "id": b'"bXX"', "digest": b'"digesT":"'}[damage]
+    place = content.index(old, at)
+    file.write_bytes(content[:place] + new + content[place + len(old) :])
+    (tmp_path / "store" / "index" / "s" / "log").unlink()
+    with reopened(tmp_path) as cold:
+        for batch_id in ("b50", "b95"):
+            with pytest.raises(Corrupt):
+                cold.append("s", "log", ["x" * 3_000], batch_id=batch_id)
+        assert cold.truncate("s", "log", 99) == 9
+        assert cold.head("s", "log")[:2] == (99, 100)
+        with pytest.raises(Corrupt):
+            cold.sweep()
+
+
+@pytest.mark.parametrize(
+    "old, new", [(b'"start":3', b'"start":\0'), (b'"id":"b3"', b'"id":"bX"'), (b'"start"', b'"stArt"')]
+)
+def test_a_commit_inside_a_large_log_that_is_damaged_is_corrupt_for_its_ids(store, file, tmp_path, old, new):
+    for number in range(9):
+        store.append("s", "log", [LARGE], batch_id=f"b{number}")
+    content = file.read_bytes()
+    place = content.index(old, content.index(b'{"p":3,'))
+    file.write_bytes(content[:place] + new + content[place + len(old) :])
+    (tmp_path / "store" / "index" / "s" / "log").unlink()
+    with reopened(tmp_path) as cold:
+        assert cold.head("s", "log").length == 9
+        with pytest.raises(Corrupt):
+            cold.append("s", "log", [LARGE], batch_id="b3")
+
+
 def test_a_log_in_the_place_of_another_is_corrupt(store, file):
     store.append("s", "log", [1])
     store.append("s", "other", [2])
@@ -213,16 +294,26 @@ def test_sweeping_gives_back_what_little_was_truncated(store, file):
     assert store.append("s", "log", ["next"]).start == 10
 
 
-@pytest.mark.parametrize("damage", ["removed", "emptied", "garbage", "zeros"])
-def test_the_index_of_batch_ids_may_be_lost(store, tmp_path, damage):
+@pytest.mark.parametrize("damage", ["removed", "emptied", "garbage", "zeros", "no slots", "full", "middle", "flipped"])
+def test_the_index_of_batch_ids_may_be_lost_or_damaged(store, tmp_path, damage):
     index = tmp_path / "store" / "index" / "s" / "log"
     for number in range(100):
         store.append("s", "log", [number], batch_id=f"b{number}")
     content = index.read_bytes()
+    third = len(content) // 3
+    damaged = {
+        "emptied": b"",
+        "garbage": b"garbage" * 40,
+        "zeros": b"\0" * len(content),
+        "no slots": content[:4_096] + b"\0" * (len(content) - 4_096),
+        "full": content[:4_096] + b"\xff" * (len(content) - 4_096),
+        "middle": content[:third] + b"\0" * third + content[2 * third :],
+        "flipped": bytes(byte ^ (at % 4_096 == 700) for at, byte in enumerate(content)),
+    }
     if damage == "removed":
         index.unlink()
     else:
-        index.write_bytes({"emptied": b"", "garbage": b"garbage" * 40, "zeros": b"\0" * len(content)}[damage])
+        index.write_bytes(damaged[damage])
     assert [store.append("s", "log", [n], batch_id=f"b{n}").start for n in (0, 50, 99)] == [0, 50, 99]
     assert store.append("s", "log", [100], batch_id="b100").start == 100
 

@@ -25,7 +25,7 @@ from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
 from tests.processes.work import fill, url_in
 
-TREES = ["flags", "guard", "index", "leases", "logs", "records", "tmp"]
+TREES = ["flags", "guard", "leases", "logs", "records", "tmp"]
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 
 
@@ -239,6 +239,47 @@ def test_a_folder_of_the_store_that_is_gone_is_corrupt(folder: Path, tree: str) 
                 errors.append(error)
         assert errors
         assert all(isinstance(error, Corrupt) for error in errors), errors
+
+
+def test_the_folder_of_indexes_may_be_lost(folder: Path) -> None:
+    with holdall.open_store(f"file://{folder}") as store:
+        for _ in range(2):
+            shutil.rmtree(folder / "index")
+            assert store.append("s", "log0", ["entry-0"], batch_id="b").start == 0
+            shutil.rmtree(folder / "index")
+            assert store.drop("s", "log1") in {True, False}
+            store.sweep()
+
+
+@pytest.mark.parametrize("moved", ["records/s", "logs/s"])
+def test_a_scope_that_was_moved_away_is_absent_and_takes_no_writes(folder: Path, tmp_path: Path, moved: str) -> None:
+    with holdall.open_store(f"file://{folder}") as store, holdall.open_store(f"file://{folder}") as other:
+        assert store.get("s", "k0") is not None
+        assert len(store.read("s", "log0")) == 1
+        (folder / moved).rename(tmp_path / "moved")
+        before = {path: path.read_bytes() for path in (tmp_path / "moved").iterdir()}
+        assert (store.get("s", "k0") is None) == (moved == "records/s")
+        store.put("s", "k0", "new")
+        store.append("s", "log0", ["new"])
+        assert other.get("s", "k0").value == "new"  # type: ignore[union-attr]
+        assert other.tail("s", "log0", 1)[0].value == "new"
+        assert {path: path.read_bytes() for path in (tmp_path / "moved").iterdir()} == before
+
+
+@pytest.mark.parametrize("tree", ["records", "logs", "leases", "flags"])
+def test_a_file_that_was_copied_to_another_name_is_corrupt(folder: Path, tree: str) -> None:
+    origin = {"records": "s/k0", "logs": "s/log0", "leases": "lease", "flags": "flag"}[tree]
+    place = folder / tree / origin
+    shutil.copy(place, place.parent / "copy")
+    with holdall.open_store(f"file://{folder}") as store, holdall.open_lock(store) as lock:
+        uses: dict[str, Callable[[], Any]] = {
+            "records": lambda: store.get("s", "copy"),
+            "logs": lambda: store.read("s", "copy"),
+            "leases": lambda: lock.held("copy"),
+            "flags": lambda: lock.flag("copy"),
+        }
+        with pytest.raises(Corrupt, match="something else"):
+            uses[tree]()
 
 
 def test_a_store_that_was_removed_or_replaced_is_corrupt_and_the_new_one_untouched(folder: Path) -> None:

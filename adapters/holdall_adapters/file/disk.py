@@ -50,27 +50,20 @@ class Disk:
     def _descriptor(self, place: Place, flags: int) -> int | None:
         self._folders.check_root()
         way, name = place
-        folder = self._folders.kept(way)
-        if folder is not None:
-            try:
-                return os.open(name, flags, dir_fd=folder.descriptor)
-            except FileNotFoundError:
-                if self._folders.is_current(way, folder):
-                    return None
-                self._folders.forget(way)
-        folder = self._folders.find(way)
+        folder = self._folders.kept(way) or self._folders.find(way)
         with contextlib.suppress(FileNotFoundError):
             return None if folder is None else os.open(name, flags, dir_fd=folder.descriptor)
         return None
 
     def scratch(self, place: Place) -> OpenFile:
-        """Open a file that can be made again, and make it if there is none.
+        """Open a file that can be made again, as can the folder at the root, and make it if there is none.
 
         Args:
             place: where it belongs.
 
         """
         try:
+            self._folders.make_again(place.way[0])
             for _ in range(MOST_TRIES):
                 folder = self._folders.make(place.way)
                 try:
@@ -176,9 +169,7 @@ class Disk:
         way, name = place
         try:
             self._folders.check_root()
-            folder = self._folders.kept(way)
-            if folder is None or not self._folders.is_current(way, folder):
-                folder = self._folders.find(way)
+            folder = self._folders.kept(way) or self._folders.find(way)
             if folder is None:
                 return None
             os.unlink(name, dir_fd=folder.descriptor)
@@ -214,6 +205,13 @@ class Disk:
         except OSError as error:
             raise translated(error) from error
         return found.st_dev, found.st_ino, found.st_ctime_ns
+
+    def make_again(self, name: str) -> None:
+        """Make a folder at the root that may be lost."""
+        try:
+            self._folders.make_again(name)
+        except OSError as error:
+            raise translated(error) from error
 
     def prune(self, way: tuple[str, ...]) -> bool:
         """Remove a folder if it is empty; return whether it was."""

@@ -46,14 +46,16 @@ class Folder:
     Attributes:
         descriptor: its file descriptor.
         durable: whether its own name is known to be on the disk.
+        identity: device and inode.
 
     """
 
-    __slots__ = ("descriptor", "durable")
+    __slots__ = ("descriptor", "durable", "identity")
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.durable = False
+        self.identity = _identity(os.fstat(descriptor))
 
     def close(self) -> None:
         """Close it, once."""
@@ -77,8 +79,8 @@ class Folder:
 class Folders:
     """The folders below a root; some are kept open, so that an operation opens little more than its file.
 
-    A folder that is kept open may have been removed, and made again, by others: what is not found in it is looked for
-    on the way down from the root before it is called absent.
+    A folder that is kept open may have been removed and made again, or moved, by others: before it is used it is
+    compared with the one that its way leads to.
     """
 
     def __init__(self, path: Path, *, durable: bool) -> None:
@@ -86,7 +88,7 @@ class Folders:
         self._durable = durable
         root = Folder(os.open(path, _OPEN_FOLDER))
         self._opened: Folder | None = root
-        self._identity = _identity(os.fstat(root.descriptor))
+        self._identity = root.identity
         self._kept: dict[Way, Folder] = {}
 
     @property
@@ -112,13 +114,17 @@ class Folders:
             raise Corrupt(message)
 
     def kept(self, way: Way) -> Folder | None:
-        """Return a folder that is kept open, or None.
+        """Return a folder that is kept open and still the one that its way leads to, or None.
 
         Args:
             way: the names of the folders from the root on.
 
         """
-        return self._kept.get(way)
+        folder = self._kept.get(way)
+        if folder is None or self.is_current(way, folder):
+            return folder
+        self.forget(way)
+        return None
 
     def is_current(self, way: Way, folder: Folder) -> bool:
         """Return whether an open folder is still the one that has its name."""
@@ -128,10 +134,8 @@ class Folders:
             if error.errno != errno.ENAMETOOLONG:
                 return False
             walked = self.find(way)
-            if walked is None:
-                return False
-            found = os.fstat(walked.descriptor)
-        return _identity(found) == _identity(os.fstat(folder.descriptor))
+            return walked is not None and walked.identity == folder.identity
+        return _identity(found) == folder.identity
 
     def find(self, way: Way) -> Folder | None:
         """Walk down to a folder, and keep it open; return None if there is none.
@@ -155,7 +159,7 @@ class Folders:
 
     def make(self, way: Way) -> Folder:
         """Walk down to a folder that is sure to be found again after a power cut, making what is missing."""
-        kept = self._kept.get(way)
+        kept = self.kept(way)
         if kept is not None and kept.durable:
             return kept
         for _ in range(MOST_TRIES):
@@ -183,6 +187,11 @@ class Folders:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, FOLDER_MODE, dir_fd=parent.descriptor)
         return parent.child(name)
+
+    def make_again(self, name: str) -> None:
+        """Make a folder at the root that may be lost."""
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, FOLDER_MODE, dir_fd=self._root.descriptor)
 
     def forget(self, way: Way) -> None:
         """Keep a folder, and those it lies in, no longer open."""

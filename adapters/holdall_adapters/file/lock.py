@@ -127,7 +127,11 @@ class FileLock:
         content = self._disk.read(place_of(FLAGS, key))
         if content is None:
             return False
-        expires: float = read_line(content.removesuffix(b"\n"), "the file of the flag")["expires"]
+        fields = read_line(content.removesuffix(b"\n"), "the file of the flag")
+        if fields.get("flag") != key:
+            message = "the file of the flag is that of something else: it was copied or renamed by hand"
+            raise Corrupt(message)
+        expires: float = fields["expires"]
         return expires > self._now()
 
     async def clear_flag(self, key: str) -> None:

@@ -276,25 +276,37 @@ def commits(file: OpenFile, start: int, end: int) -> Iterator[tuple[int, dict[st
 
     Args:
         file: the file.
-        start: where the part begins: behind a whole line.
-        end: where it ends.
+        start: where the part begins: behind a commit, or at the first batch.
+        end: where it ends, behind a commit.
+
+    Raises:
+        Corrupt: a batch in it is damaged.
 
     """
-    at = start - 1
-    while at < end - 1:
-        data = file.read(at, min(_BLOCK, end - at))
-        found = data.find(COMMIT)
-        rest = 0
-        while found >= 0:
-            line, newline, _ = data[found + 1 :].partition(b"\n")
-            if not newline:
-                break
-            yield at + found + 1, orjson.loads(line)
-            rest = found + 1 + len(line)
-            found = data.find(COMMIT, rest)
-        if found >= 0:
-            at += found
-        elif at + len(data) >= end:
-            return
-        else:
-            at += max(rest, len(data) - len(COMMIT))
+    at, total = start, 0
+    while at < end:
+        data = file.read(at - 1, min(_BLOCK, end - at + 1))
+        done = 0  # up to here, a newline or the byte before the block, all is taken in
+        found, line_end = _next_commit(data, done)
+        while line_end >= 0:
+            fields = unseal(data[found + 1 : line_end], checksum(data[done + 1 : found + 1], total))
+            if fields is None:
+                raise _batch_damaged(at + found)
+            yield at + found, fields
+            done, total = line_end, 0
+            found, line_end = _next_commit(data, done)
+        taken = found if found >= 0 else max(done, len(data) - len(COMMIT))
+        if taken == 0:
+            raise _batch_damaged(at)
+        total = checksum(data[done + 1 : taken + 1], total)
+        at += taken
+
+
+def _next_commit(data: bytes, start: int) -> tuple[int, int]:
+    """Return where the newline before the next commit is and where its line ends; -1 for what is not there."""
+    found = data.find(COMMIT, start)
+    return found, data.find(b"\n", found + 1) if found >= 0 else -1
+
+
+def _batch_damaged(offset: int) -> Corrupt:
+    return Corrupt(f"a batch of the log is damaged near byte {offset:,}: restore its file from a backup")

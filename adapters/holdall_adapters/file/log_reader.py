@@ -88,19 +88,19 @@ def position_at(file: OpenFile, state: LogState, offset: int) -> int:
 
 def batch_start(file: OpenFile, state: LogState, offset: int) -> int:
     """Return where the batch begins that has an entry at an offset."""
-    end = offset
+    end, size = offset, _BLOCK
     while end > state.begin:
-        start = max(state.begin, end - _PART) - 1
+        start = max(state.begin, end - size) - 1
         data = file.read(start, min(state.end, end + _NEAR) - start)
         at = data.rfind(COMMIT, 0, end - start)
         if at >= 0:
             return start + data.index(b"\n", at + 1) + 1
-        end = start + 1
+        end, size = start + 1, _PART
     return state.begin
 
 
 def read_entries(file: OpenFile, state: LogState, start: int, count: int, max_bytes: int | None) -> list[bytes]:
-    """Return the payloads of entries; batches that are read from their first entry to their last are checked.
+    """Return the payloads of entries, out of batches that are checked as a whole.
 
     Args:
         file: the log's file.
@@ -110,7 +110,7 @@ def read_entries(file: OpenFile, state: LogState, start: int, count: int, max_by
         max_bytes: the bytes after which to stop, if fewer entries will do.
 
     Raises:
-        Corrupt: an entry is missing or damaged.
+        Corrupt: an entry, or its batch, is damaged.
 
     """
     payloads: list[bytes] = []
@@ -118,25 +118,55 @@ def read_entries(file: OpenFile, state: LogState, start: int, count: int, max_by
         return payloads
     room = state.end if max_bytes is None else max_bytes
     offset = state.begin if start == state.start else offset_of(file, state, start)
-    total = 0 if start == state.start else None  # checksum of the batch so far, if it was read from its first entry on
+    total = _checksum_of(file, batch_start(file, state, offset), offset)
     for line_offset, line in _lines(file, offset, state.end):
         if line.startswith(COMMIT[1:]):
-            if total is not None and unseal(line, total) is None:
+            if unseal(line, total) is None:
                 raise _damaged(line_offset)
+            if len(payloads) == count or room <= 0:
+                return payloads
             total = 0
-            continue
-        if len(payloads) == count or room <= 0:
-            break
-        beginning = b'{"p":%d,"v":' % (start + len(payloads))
-        if not line.startswith(beginning) or not line.endswith(b"}"):
-            raise _damaged(line_offset)
-        payloads.append(line[len(beginning) : -1])
-        room -= len(line)
-        if total is not None:
+        elif len(payloads) == count or room <= 0:
+            _check_rest(file, line_offset, state.end, total)
+            return payloads
+        else:
+            payloads.append(_payload(line, start + len(payloads), line_offset))
+            room -= len(line)
             total = checksum(b"\n", checksum(line, total))
-    if len(payloads) < count and room > 0:
-        raise _damaged(state.end)
-    return payloads
+    raise _damaged(state.end)
+
+
+def _payload(line: bytes, position: int, offset: int) -> bytes:
+    beginning = b'{"p":%d,"v":' % position
+    if not line.startswith(beginning) or not line.endswith(b"}"):
+        raise _damaged(offset)
+    return line[len(beginning) : -1]
+
+
+def _checksum_of(file: OpenFile, start: int, end: int) -> int:
+    total = 0
+    for at in range(start, end, _PART):
+        total = checksum(file.read(at, min(_PART, end - at)), total)
+    return total
+
+
+def _check_rest(file: OpenFile, start: int, end: int, total: int) -> None:
+    """Check the batch that goes on at a line, behind what has a checksum already."""
+    at = start
+    while at < end:
+        data = file.read(at, min(_PART, end - at))
+        found = data.find(COMMIT)
+        if found >= 0:
+            line = file.read(at + found + 1, _NEAR).partition(b"\n")[0]
+            if unseal(line, checksum(data[: found + 1], total)) is None:
+                raise _damaged(at)
+            return
+        taken = len(data) - len(COMMIT)
+        if taken <= 0:
+            break
+        total = checksum(data[:taken], total)
+        at += taken
+    raise _damaged(start)
 
 
 def _lines(file: OpenFile, start: int, end: int) -> Iterator[tuple[int, bytes]]:

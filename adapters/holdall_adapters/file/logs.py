@@ -63,13 +63,13 @@ class _Known(NamedTuple):
 
     Attributes:
         state: its state when it was last read.
-        sure: a length that it never comes below: the one read under its guard. What is read without it may be taken
+        sure: the last state that was read or written under its guard, if any. What is read without it may be taken
             back, if the disk fails before it has the batch.
 
     """
 
     state: LogState
-    sure: int
+    sure: LogState | None
 
 
 class FileLogs:
@@ -111,13 +111,12 @@ class FileLogs:
             async with self._guards.of(place):
                 log = self._open(place, scope, key)
         else:
-            same = known is not None and known.state.incarnation == state.incarnation
-            self._keep(place, _Known(state, known.sure if known is not None and same else 0))
+            self._keep(place, _Known(state, None if known is None else known.sure))
         return None if log.file is None or log.state.incarnation is None else log
 
     def _know(self, place: Place, state: LogState) -> None:
         """Remember a state that was read or written under the guard."""
-        self._keep(place, _Known(state, state.length))
+        self._keep(place, _Known(state, state))
 
     def _keep(self, place: Place, known: _Known) -> None:
         if len(self._known) >= _MOST_KNOWN and place not in self._known:
@@ -368,8 +367,16 @@ def _loaded(file: OpenFile, scope: str, key: str, known: _Known | None) -> Loade
     except BaseException:
         file.close()
         raise
-    state = loaded.state
-    if known is not None and known.state.incarnation == state.incarnation and state.length < known.sure:
+    if known is not None and known.sure is not None and _is_behind(loaded.state, known.sure):
+        file.close()
         message = "the log is shorter than it was: something other than holdall cut or replaced its file"
         raise Corrupt(message)
     return loaded
+
+
+def _is_behind(state: LogState, sure: LogState) -> bool:
+    """Return whether a state comes before one that the same log had."""
+    if state.incarnation != sure.incarnation:
+        return False
+    names = ("length", "first", "mark", "batches", "forgotten")
+    return any(getattr(state, name) < getattr(sure, name) for name in names)

@@ -131,17 +131,18 @@ class FileRecords:
         """Set a new expiry; the file is written again with it."""
         place = record_place(scope, key)
         async with self._guards.of(place) as guard:
-            stored = self._read(scope, key)
-            if stored is None:
-                return False
+            stored = self._read(scope, key) or Stored(RecordState(), b"")
             check_fence(stored.state.mark, fence)
-            if not stored.state.is_live(self._now()):
-                return False
             guard.check()
-            expires = None if ttl is None else self._now() + ttl
-            state = RecordState(stored.state.version, expires, raised_mark(stored.state.mark, fence))
-            self._replace(place, scope, key, Stored(state, stored.payload))
-            return True
+            mark, live = raised_mark(stored.state.mark, fence), stored.state.is_live(self._now())
+            if live:
+                expires = None if ttl is None else self._now() + ttl
+                state = RecordState(stored.state.version, expires, mark)
+            else:
+                state = stored.state._replace(mark=mark)
+            if live or mark != stored.state.mark:
+                self._replace(place, scope, key, Stored(state, stored.payload))
+            return live
 
     async def delete(self, request: DeleteRequest) -> bool:
         """Delete a record."""

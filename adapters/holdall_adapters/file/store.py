@@ -138,6 +138,7 @@ class FileStore(FileRecords, FileLogs):
         sweeping = _Sweeping()
         with sweeping:
             sweeping.count += self._disk.sweep_drafts()
+            self._disk.make_again(logs.INDEX)
         await self._sweep_way((FLAGS,), None, self._lock.sweep_flag, sweeping)
         for tree, sweep in (
             (records.TREE, self.sweep_record),

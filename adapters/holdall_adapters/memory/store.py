@@ -96,6 +96,7 @@ class MemoryStore(MemoryLogs):
             record, version = self._record(scope, key)
             check_fence(record.mark, fence)
             if version is None:
+                self._raise_mark(scope, key, record, fence)
                 return False
             record.mark = raised_mark(record.mark, fence)
             record.expires = None if ttl is None else self._now() + ttl
@@ -157,11 +158,15 @@ class MemoryStore(MemoryLogs):
         with self._space.mutex:
             record, version = self._record(scope, key)
             check_fence(record.mark, fence)
-            if record is _NO_RECORD:
-                self._keep(scope, key, Record(None, "", None, fence))
-            else:
-                record.mark = fence
+            self._raise_mark(scope, key, record, fence)
             return version
+
+    def _raise_mark(self, scope: str, key: str, record: Record, fence: int | None) -> None:
+        """Raise the mark of a record, or of one that is not there."""
+        if record is not _NO_RECORD:
+            record.mark = raised_mark(record.mark, fence)
+        elif fence is not None:
+            self._keep(scope, key, Record(None, "", None, fence))
 
     async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
         """Apply all or none: everything is checked before the first is applied."""

@@ -156,8 +156,7 @@ class SqliteRecords:
         if self._database.change(_TOUCH.format(expiry, allowed), parameters):
             return True
         if fence is not None:
-            rows = self._database.rows(_FIND, (scope, key))
-            check_fence(rows[0][3] if rows else 0, fence)
+            await self.seal(scope, key, fence)  # refused, or absent: then the token counts as seen
         return False
 
     async def delete(self, request: DeleteRequest) -> bool:

@@ -131,6 +131,24 @@ def seal_of_a_present_record(harness: Harness) -> None:
     store.put(scope, "k", "new", expect=version, fence=6)
 
 
+@scenario("fencing.token-on-what-is-absent-counts")
+def token_on_what_is_absent_counts(harness: Harness) -> None:
+    """A touch or delete of what is absent or expired, with a fence, lets no lower token in afterwards."""
+    store, scope = harness.store, harness.new_scope()
+    for expired in (False, True):
+        for name in ("touch", "delete"):
+            key = f"{name}-{expired}"
+            if expired:
+                store.put(scope, key, 1, ttl=harness.short_ttl)
+                harness.outlast(harness.short_ttl)
+            assert RECORD_WRITES[name](store, scope, key, 5) is False
+            assert store.get(scope, key) is None
+            for stale in ("put", "touch", "delete"):
+                with pytest.raises(Fenced):
+                    RECORD_WRITES[stale](store, scope, key, 4)
+            store.put(scope, key, 2, fence=5)
+
+
 @scenario("fencing.seal-of-an-absent-record")
 def seal_of_an_absent_record(harness: Harness) -> None:
     """A seal of what is absent returns None, creates nothing that reads can see, and keeps the mark."""

@@ -77,9 +77,12 @@ class DerivedRecords:
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             found = _envelope(item)
             check_fence(found.mark, fence)
+            mark = raised_mark(found.mark, fence)
             if await self._live_version(found) is None:
-                return Unchanged(result=False)
-            expires, mark = None if ttl is None else await self._clock.now() + ttl, raised_mark(found.mark, fence)
+                if mark == found.mark:
+                    return Unchanged(result=False)
+                return Decision(found._replace(write=write, mark=mark).encode(), result=False)
+            expires = None if ttl is None else await self._clock.now() + ttl
             return Decision(found._replace(write=write, expires=expires, mark=mark).encode(), result=True)
 
         return bool(await self._access.replace(named(RECORD, scope, key), decide, _settle_by_write(write, "touch")))
