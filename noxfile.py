@@ -14,6 +14,7 @@ import nox
 ROOT = Path(__file__).parent
 LOCK = ROOT / "requirements" / "lock.txt"
 LOWEST = ROOT / "requirements" / "lowest.txt"
+LOWEST_TESTS = "not postgres and not async and not file and not processes and not crash"
 SOURCE_ROOTS = ("core", "adapters", "conformance")
 EXAMPLE = ROOT / "examples" / "custom_adapter"
 SITE = ROOT / "build" / "site"
@@ -114,7 +115,7 @@ def lowest(session: nox.Session) -> None:
         "tests/unit",
         "tests/adapters",
         "-k",
-        "not postgres and not async and not file",
+        LOWEST_TESTS,
         *session.posargs,
     )
 

@@ -114,18 +114,19 @@ def test_a_full_map_says_so_and_a_larger_one_goes_on(tmp_path):
     with holdall.open_store(url + "1000000") as store:
         store.put("s", "small", 1)
         with pytest.raises(holdall.Unavailable, match="map_size"):
-            store.put("s", "large", "x" * 2_000_000)
+            store.put("s", "large", "x" * 1_000_000)
         assert list(store.keys("s").items) == ["small"]
         store.put("s", "small", 2)
     with holdall.open_store(url + "10000000") as store:
-        store.put("s", "large", "x" * 2_000_000)
+        store.put("s", "large", "x" * 1_000_000)
         assert store.get("s", "small").value == 2
 
 
 GROW = """
 import holdall, sys
 with holdall.open_store(sys.argv[1] + "?map_size=50000000") as store:
-    store.put("s", "large", "x" * 9_000_000)
+    for number in range(9):
+        store.put("s", f"large{number}", "x" * 1_000_000)
 """
 
 
@@ -134,8 +135,8 @@ def test_a_map_that_another_process_made_larger_is_taken_over(tmp_path):
     with holdall.open_store(url + "?map_size=1000000") as store:
         store.put("s", "k", 1)
         subprocess.run([sys.executable, "-c", GROW, url], check=True)
-        assert len(store.get("s", "large").value) == 9_000_000
-        store.put("s", "k", "x" * 2_000_000)
+        assert len(store.get("s", "large8").value) == 1_000_000
+        store.put("s", "k", "x" * 1_000_000)
 
 
 STAND_STILL = """
