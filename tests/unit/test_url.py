@@ -99,15 +99,15 @@ def test_wrong_options_name_the_right_ones(given, hint):
     "text, said",
     [
         ("/srv/store", "did you mean file:///srv/store or sqlite:////srv/store?"),
-        ("./my store", "did you mean file:///work/my%20store or sqlite:////work/my%20store?"),
+        ("./my store", "did you mean file:///srv/my%20store or sqlite:////srv/my%20store?"),
         ("file:/srv/x", "did you mean file:///srv/x?"),
-        ("file:store", "did you mean file:///work/store?"),
-        ("sqlite:app.db?durability=relaxed", "did you mean sqlite:////work/app.db?"),
+        ("file:store", "did you mean file:///srv/store?"),
+        ("sqlite:app.db?durability=relaxed", "did you mean sqlite:////srv/app.db?"),
         ("postgresql:/me:hunter2@host", "a folder with file:///whole/path/of/it"),
     ],
 )
 def test_a_place_that_is_no_url_is_written_as_one(monkeypatch, text, said):
-    monkeypatch.setattr("pathlib.Path.absolute", lambda path: Path("/work") / path)
+    monkeypatch.setattr("pathlib.Path.absolute", lambda path: Path("/srv") / path)
     for opening in (parse_url, lambda text: Config().find("stores", text)):
         with pytest.raises(ConfigError) as caught:
             opening(text)
