@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdall.errors import BatchMismatch, Conflict, Fenced, HoldallError, Truncated
+from holdall.errors import BatchMismatch, Conflict, Fenced, HoldallError, Truncated, Unsupported
+from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, PutRequest
 from holdall.values import ABSENT, ANY, Appended, Head
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdall.spi import StoreDriver, WriteRequest
     from holdall.values import Expect, ExpectHead
 
 __all__ = [
@@ -20,6 +24,7 @@ __all__ = [
     "check_head",
     "check_start",
     "check_version",
+    "commit_single",
     "concerning",
     "conflict_on_head",
     "conflict_on_version",
@@ -193,3 +198,40 @@ def kept_position(head: Head, before: int) -> int:
 
     """
     return max(head.first, min(before, head.length))
+
+
+async def commit_single(driver: StoreDriver, requests: Sequence[WriteRequest]) -> Sequence[Any]:
+    """Commit one request, for a driver that changes one key at a time.
+
+    Args:
+        driver: the driver.
+        requests: what to commit.
+
+    Raises:
+        Unsupported: there are several requests.
+
+    """
+    if len(requests) != 1:
+        message = "this backend changes one key at a time"
+        raise Unsupported(message)
+    with concerning(requests[0]):
+        return [await _commit_one(driver, requests[0])]
+
+
+async def _commit_one(driver: StoreDriver, request: WriteRequest) -> Any:
+    match request:
+        case PutRequest():
+            return await driver.put(request)
+        case DeleteRequest():
+            return await driver.delete(request)
+        case AppendRequest():
+            return await driver.append(request)
+        case CheckLogRequest():
+            head = await driver.head(request.scope, request.key)
+            check_head(request.expect, head)
+            return head
+        case CheckRequest():
+            record = await driver.get(request.scope, request.key)
+            version = None if record is None else record.version
+            check_version(request.expect, version)
+            return version

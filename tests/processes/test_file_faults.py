@@ -8,7 +8,6 @@ import errno
 import gc
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from holdall_adapters.file import files, filesystems, folders
 from holdall_adapters.file.disk import Disk
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
+from tests.processes.disks import small_disk
 from tests.processes.work import fill, url_in
 
 TREES = ["flags", "guard", "leases", "logs", "records", "tmp"]
@@ -55,20 +55,6 @@ def folder(tmp_path: Path) -> Path:
         lock.acquire("lease", ttl=60, timeout=0)
         lock.set_flag("flag")
     return path
-
-
-@contextlib.contextmanager
-def small_disk(place: Path, size: str) -> Iterator[None]:
-    """Mount a small file system over a folder."""
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(place)]
-    if os.getuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("a file system can only be mounted by root; the limit on file sizes is tested all the same")
-    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("this machine does not allow to mount; the limit on file sizes is tested all the same")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)  # whoever failed may still be in it
 
 
 def assert_written(path: Path, kind: str, acknowledged: int) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import sqlite3
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import holdall
 from holdall import ConfigError, Corrupt, HoldallError
 from holdall_conformance.children import Children
 from holdall_conformance.harness import Harness
+from tests.processes.disks import small_disk
 from tests.processes.work import fill, integrity
 
 
@@ -76,31 +76,18 @@ def assert_written(path: Path, kind: str, acknowledged: int) -> None:
             assert len(values) // 2 in {acknowledged, acknowledged + 1}
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if os.getuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("a small file system can only be mounted by root; the limit on file sizes is tested all the same")
-    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("this machine does not allow to mount; the limit on file sizes is tested all the same")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 @pytest.mark.parametrize("kind", ["put", "append"])
-def test_full_disk(small_disk: Path, kind: str) -> None:
-    path = small_disk / "x.db"
-    with holdall.open_store(f"sqlite:///{path}") as store:
-        store.put("s", "fixed", "value")
-        error, acknowledged = fill(store, kind)
-        assert error in {"Unavailable", "OutcomeUnknown"}
-        record = store.get("s", "fixed")
-        assert record is not None
-        assert record.value == "value"
-    assert_written(path, kind, acknowledged)
+def test_full_disk(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x.db"
+    with small_disk(tmp_path, "2m"):
+        with holdall.open_store(f"sqlite:///{path}") as store:
+            store.put("s", "fixed", "value")
+            error, acknowledged = fill(store, kind)
+            assert error in {"Unavailable", "OutcomeUnknown"}
+            record = store.get("s", "fixed")
+            assert record is not None
+            assert record.value == "value"
+        assert_written(path, kind, acknowledged)
 
 
 @both_ways

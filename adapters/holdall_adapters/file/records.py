@@ -122,11 +122,6 @@ class FileRecords:
             check_version(expect, state.version if state.is_live(self._now()) else None)
         return state
 
-    async def check_record(self, scope: str, key: str, expect: Expect) -> str | None:
-        """Check a record and return its version."""
-        state = self._checked(record_place(scope, key), scope, key, expect, None)
-        return state.version if state.is_live(self._now()) else None
-
     async def touch(self, scope: str, key: str, ttl: float | None, fence: int | None) -> bool:
         """Set a new expiry; the file is written again with it."""
         place = record_place(scope, key)

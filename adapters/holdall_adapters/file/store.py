@@ -9,13 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdall.errors import Corrupt, HoldallError
-from holdall.rules import check_head, concerning
+from holdall.rules import commit_single, concerning
 from holdall.spi import (
-    AppendRequest,
-    CheckLogRequest,
-    CheckRequest,
-    DeleteRequest,
-    PutRequest,
     StoredPage,
     StoredRecord,
     WriteRequest,
@@ -115,23 +110,7 @@ class FileStore(FileRecords, FileLogs):
 
     async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
         """Apply the one request that there is; core refuses several, as `capabilities` says."""
-        return [await self._apply(request) for request in requests]
-
-    async def _apply(self, request: WriteRequest) -> Any:
-        with concerning(request):
-            match request:
-                case PutRequest():
-                    return await self.put(request)
-                case DeleteRequest():
-                    return await self.delete(request)
-                case AppendRequest():
-                    return await self.append(request)
-                case CheckLogRequest():
-                    head = await self.head(request.scope, request.key)
-                    check_head(request.expect, head)
-                    return head
-                case CheckRequest():
-                    return await self.check_record(request.scope, request.key, request.expect)
+        return await commit_single(self, requests)
 
     async def sweep(self) -> int:
         """Remove what has expired, and what crashes and truncates left; what cannot be swept stops nothing else."""

@@ -12,9 +12,8 @@ from holdall.derived.leases import flag_expires
 from holdall.derived.log_state import LogState, decode_chunk, decode_remembered, decode_state
 from holdall.derived.logs import DerivedLogs
 from holdall.derived.records import DerivedRecords
-from holdall.errors import Unsupported
-from holdall.rules import check_head, check_version, concerning
-from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, Mismatch, PutRequest, WriteRequest
+from holdall.rules import commit_single
+from holdall.spi import Mismatch, WriteRequest
 
 if TYPE_CHECKING:
     from holdall.derived.clock import Clock
@@ -29,29 +28,7 @@ class DerivedStore(DerivedRecords, DerivedLogs):
 
     async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
         """Apply one request; several at once are beyond the primitives."""
-        if len(requests) != 1:
-            message = "the primitives of this backend change one key at a time"
-            raise Unsupported(message)
-        with concerning(requests[0]):
-            return [await self._commit_one(requests[0])]
-
-    async def _commit_one(self, request: WriteRequest) -> Any:
-        match request:
-            case PutRequest():
-                return await self.put(request)
-            case DeleteRequest():
-                return await self.delete(request)
-            case AppendRequest():
-                return await self.append(request)
-            case CheckLogRequest():
-                head = await self.head(request.scope, request.key)
-                check_head(request.expect, head)
-                return head
-            case CheckRequest():
-                record = await self.get(request.scope, request.key)
-                version = None if record is None else record.version
-                check_version(request.expect, version)
-                return version
+        return await commit_single(self, requests)
 
     async def sweep(self) -> int:
         """Remove what has expired, and what crashes left of logs; marks and tokens stay."""
