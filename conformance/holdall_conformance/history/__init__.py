@@ -1,0 +1,1 @@
+"""Histories of concurrent calls: recorded, checked for linearizability, shrunk and printed."""
