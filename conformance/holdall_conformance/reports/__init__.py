@@ -1,0 +1,1 @@
+"""The reports on a run of the kit, a module for each form."""
