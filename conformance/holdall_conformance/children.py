@@ -7,6 +7,7 @@ each with a bound, and kills and reaps every child at the end, whatever happened
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -17,11 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from holdall.clock import boot_time
+from holdall_conformance.absence import Absent
 from holdall_conformance.harness import Harness
 
 __all__ = ["PATIENCE", "Child", "ChildFailed", "Children", "Parent", "soon", "wait_until"]
@@ -31,11 +34,22 @@ PATIENCE = 60.0
 
 _HEAD_START = 0.05
 _CHUNK = 65_536
+_ABSENT = "the backend lacks what this needs"
 _PROGRAM = "import sys; from holdall_conformance.children import main; main(*sys.argv[1:])"
 
 
 class ChildFailed(AssertionError):
     """A child ended early, failed, or said nothing for too long."""
+
+
+_living: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+@atexit.register
+def _discard_all() -> None:
+    """Let no child outlive an interpreter that ends in the middle of a scenario."""
+    for child in list(_living):
+        child.discard()
 
 
 class Child:
@@ -54,6 +68,7 @@ class Child:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             bufsize=0,
         )
+        _living.add(self)
 
     @property
     def pid(self) -> int:
@@ -80,14 +95,14 @@ class Child:
             if not self._fill(deadline - boot_time()):
                 raise ChildFailed(self._story(f"ended, or said nothing for {patience:g} s"))
         line, _, self._buffer = self._buffer.partition(b"\n")
-        return json.loads(line)
+        return _message(line)
 
     def heard(self) -> list[Any]:
         """Return every message that has come and was not yet heard, also those of a child that is dead."""
         while self._readable(0.0) and self._fill(0.0):
             pass
         *lines, self._buffer = self._buffer.split(b"\n")
-        return [json.loads(line) for line in lines]
+        return [_message(line) for line in lines]
 
     def _readable(self, patience: float) -> bool:
         stream = self._process.stdout
@@ -160,11 +175,25 @@ class Child:
                     stream.close()
 
 
-class Children:
-    """Starts children on the storage of a harness, and discards them all at the end."""
+def _message(line: bytes) -> Any:
+    message = json.loads(line)
+    if isinstance(message, dict) and _ABSENT in message:
+        raise Absent(str(message[_ABSENT]))
+    return message
 
-    def __init__(self, harness: Harness) -> None:
+
+class Children:
+    """Starts children on the storage of a harness, and discards them all at the end.
+
+    Args:
+        harness: the storage, and the side of the children's handles.
+        asynchronous: the side of their handles, where it is to be another.
+
+    """
+
+    def __init__(self, harness: Harness, *, asynchronous: bool | None = None) -> None:
         self._harness = harness
+        self._asynchronous = asynchronous
         self._started: list[Child] = []
 
     def start(self, target: str, *arguments: Any, options: Sequence[str] = ()) -> Child:
@@ -176,7 +205,7 @@ class Children:
             options: further options for its interpreter.
 
         """
-        child = Child(target, [self._harness.url, self._harness.asynchronous, *arguments], options)
+        child = Child(target, [self._harness.tell(asynchronous=self._asynchronous), *arguments], options)
         self._started.append(child)
         return child
 
@@ -245,13 +274,16 @@ def main(target: str, arguments: str) -> None:
 
     Args:
         target: "module:function".
-        arguments: JSON of the URL, of whether handles are asynchronous, and of the function's own arguments.
+        arguments: JSON of the storage, and of the function's own arguments.
 
     """
     parent = Parent(os.dup(0), os.dup(1))
     os.dup2(2, 1)  # what is printed by mistake must not look like a message
     module, _, name = target.partition(":")
     function: Callable[..., None] = getattr(importlib.import_module(module), name)
-    url, asynchronous, *rest = json.loads(arguments)
-    with Harness(url, asynchronous=asynchronous) as harness:
-        function(parent, harness, *rest)
+    told, *rest = json.loads(arguments)
+    try:
+        with Harness.told(told) as harness:
+            function(parent, harness, *rest)
+    except Absent as absent:
+        parent.say({_ABSENT: str(absent)})

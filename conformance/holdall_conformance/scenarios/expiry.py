@@ -20,7 +20,7 @@ def _expired(harness: Harness, scope: str, keys: tuple[str, ...] = ("k",), fence
     return versions
 
 
-@scenario("expiry.absent-to-readers")
+@scenario("expiry.absent-to-readers", waits=True)
 def absent_to_readers(harness: Harness) -> None:
     """An expired record that nobody swept is absent in get, get_many, scan, keys, the iterators and scopes."""
     store, scope = harness.store, harness.new_scope()
@@ -37,7 +37,7 @@ def absent_to_readers(harness: Harness) -> None:
     assert list(store.scopes(scope).items) == [mixed]
 
 
-@scenario("expiry.absent-to-creators")
+@scenario("expiry.absent-to-creators", waits=True)
 def absent_to_creators(harness: Harness) -> None:
     """ABSENT holds for an expired record, once."""
     store, scope = harness.store, harness.new_scope()
@@ -48,7 +48,7 @@ def absent_to_creators(harness: Harness) -> None:
         store.put(scope, "k", "newer", expect=ABSENT)
 
 
-@scenario("expiry.version-gone")
+@scenario("expiry.version-gone", waits=True)
 def version_gone(harness: Harness) -> None:
     """The version of an expired record is no version any more: put and delete conflict, and None is current."""
     store, scope = harness.store, harness.new_scope()
@@ -62,7 +62,7 @@ def version_gone(harness: Harness) -> None:
     assert store.get(scope, "k") is None
 
 
-@scenario("expiry.nothing-to-delete")
+@scenario("expiry.nothing-to-delete", waits=True)
 def nothing_to_delete(harness: Harness) -> None:
     """Deleting what has expired returns False, and counts nothing in delete_many and clear."""
     store, scope = harness.store, harness.new_scope()
@@ -76,7 +76,7 @@ def nothing_to_delete(harness: Harness) -> None:
     assert store.delete(scope, "d") is False
 
 
-@scenario("expiry.nothing-to-touch")
+@scenario("expiry.nothing-to-touch", waits=True)
 def nothing_to_touch(harness: Harness) -> None:
     """Touch returns False for what has expired and does not bring it back."""
     store, scope = harness.store, harness.new_scope()
@@ -86,7 +86,7 @@ def nothing_to_touch(harness: Harness) -> None:
     assert store.get(scope, "k") is None
 
 
-@scenario("expiry.nothing-to-update")
+@scenario("expiry.nothing-to-update", waits=True)
 def nothing_to_update(harness: Harness) -> None:
     """Update gives its function None for what has expired."""
     store, scope = harness.store, harness.new_scope()
@@ -95,7 +95,7 @@ def nothing_to_update(harness: Harness) -> None:
     assert value_of(store, scope, "k") == {"found": None}
 
 
-@scenario("expiry.absent-to-commits")
+@scenario("expiry.absent-to-commits", waits=True)
 def absent_to_commits(harness: Harness) -> None:
     """A commit takes an expired record for absent in Check, Put and Delete."""
     store, scope = harness.store, harness.new_scope()
@@ -114,7 +114,7 @@ def absent_to_commits(harness: Harness) -> None:
     assert value_of(store, scope, "k") == "new"
 
 
-@scenario("expiry.seal-finds-nothing")
+@scenario("expiry.seal-finds-nothing", waits=True)
 def seal_finds_nothing(harness: Harness) -> None:
     """A seal of an expired record returns None and does not bring it back."""
     store, scope = harness.store, harness.new_scope()
@@ -144,7 +144,7 @@ def expires_in_counts_down(harness: Harness) -> None:
     assert later <= seen[0] + margin
 
 
-@scenario("expiry.not-early")
+@scenario("expiry.not-early", waits=True)
 def not_early(harness: Harness) -> None:
     """A record with time left is there, and one with a century too."""
     store, scope = harness.store, harness.new_scope()
@@ -159,7 +159,7 @@ def not_early(harness: Harness) -> None:
     assert century > 99 * 365 * 86_400
 
 
-@scenario("expiry.put-without-ttl-clears")
+@scenario("expiry.put-without-ttl-clears", waits=True)
 def put_without_ttl_clears(harness: Harness) -> None:
     """A put, put_many, update or commit without ttl clears a former one; touch(None) too."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl * 4
@@ -175,7 +175,7 @@ def put_without_ttl_clears(harness: Harness) -> None:
     assert list(store.keys(scope).items) == ["commit", "many", "put", "touch", "update"]
 
 
-@scenario("expiry.every-write-can-have-a-ttl")
+@scenario("expiry.every-write-can-have-a-ttl", waits=True)
 def every_write_can_have_a_ttl(harness: Harness) -> None:
     """put, put_many, update, touch and commit set a ttl that ends."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
@@ -191,7 +191,7 @@ def every_write_can_have_a_ttl(harness: Harness) -> None:
     assert list(store.keys(scope).items) == []
 
 
-@scenario("expiry.touch-prolongs")
+@scenario("expiry.touch-prolongs", waits=True)
 def touch_prolongs(harness: Harness) -> None:
     """A touched record lives on beyond its first ttl, with the same value and version."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl * 4
@@ -204,7 +204,7 @@ def touch_prolongs(harness: Harness) -> None:
     assert record.expires_in > 500
 
 
-@scenario("expiry.touch-shortens")
+@scenario("expiry.touch-shortens", waits=True)
 def touch_shortens(harness: Harness) -> None:
     """A touch may bring the expiry nearer."""
     store, scope = harness.store, harness.new_scope()
@@ -214,7 +214,7 @@ def touch_shortens(harness: Harness) -> None:
     assert store.get(scope, "k") is None
 
 
-@scenario("expiry.recreated-does-not-expire-twice")
+@scenario("expiry.recreated-does-not-expire-twice", waits=True)
 def recreated_does_not_expire_twice(harness: Harness) -> None:
     """A record that was deleted, or expired, and made anew does not inherit the old expiry, also not when swept."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
@@ -227,7 +227,7 @@ def recreated_does_not_expire_twice(harness: Harness) -> None:
     assert [record.value for record in store.scan(scope).items] == [2, 2]
 
 
-@scenario("expiry.sweep-removes-only-what-expired")
+@scenario("expiry.sweep-removes-only-what-expired", waits=True)
 def sweep_removes_only_what_expired(harness: Harness) -> None:
     """Sweep counts what it removed, changes no answer, and a second one does not count it again."""
     store, scope = harness.store, harness.new_scope()
@@ -243,7 +243,7 @@ def sweep_removes_only_what_expired(harness: Harness) -> None:
     assert value_of(store, scope, "k1") == 2
 
 
-@scenario("expiry.pages-of-expired-records")
+@scenario("expiry.pages-of-expired-records", waits=True)
 def pages_of_expired_records(harness: Harness) -> None:
     """Pages over many expired records end, and find the live ones before, between and behind them."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
@@ -262,7 +262,7 @@ def pages_of_expired_records(harness: Harness) -> None:
     assert seen == ["0050", "0150", "0250"]
 
 
-@scenario("expiry.marked-record-expires-too")
+@scenario("expiry.marked-record-expires-too", waits=True)
 def marked_record_expires_too(harness: Harness) -> None:
     """A record with a fencing mark expires like any other."""
     store, scope = harness.store, harness.new_scope()

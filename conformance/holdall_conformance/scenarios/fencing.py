@@ -70,7 +70,7 @@ def every_write_raises_the_mark(harness: Harness) -> None:
         refused_by(store, scope, name, 7)
 
 
-@scenario("fencing.mark-survives")
+@scenario("fencing.mark-survives", waits=True)
 def mark_survives(harness: Harness) -> None:
     """The mark survives delete, delete_many, clear, expiry, sweep and a put after them."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
@@ -131,7 +131,7 @@ def seal_of_a_present_record(harness: Harness) -> None:
     store.put(scope, "k", "new", expect=version, fence=6)
 
 
-@scenario("fencing.token-on-what-is-absent-counts")
+@scenario("fencing.token-on-what-is-absent-counts", waits=True)
 def token_on_what_is_absent_counts(harness: Harness) -> None:
     """A touch or delete of what is absent or expired, with a fence, lets no lower token in afterwards."""
     store, scope = harness.store, harness.new_scope()
@@ -265,7 +265,7 @@ def takes_a_lease(harness: Harness) -> None:
         store.put(scope, "k", "too late", fence=old)
 
 
-@scenario("fencing.paused-holder-refused")
+@scenario("fencing.paused-holder-refused", waits=True)
 def paused_holder_refused(harness: Harness) -> None:
     """A holder that paused past its lease between check and write is refused once another has written."""
     first, second, scope, key = harness.open_store(), harness.open_store(), harness.new_scope(), harness.new_key()

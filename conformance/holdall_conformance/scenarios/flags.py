@@ -33,7 +33,7 @@ def lowering_what_is_not_raised(harness: Harness) -> None:
     assert lock.flag(key) is False
 
 
-@scenario("flags.fall-by-themselves")
+@scenario("flags.fall-by-themselves", waits=True)
 def fall_by_themselves(harness: Harness) -> None:
     """A flag falls when its ttl is over, before anything is swept, and can be raised again."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl
@@ -48,7 +48,7 @@ def fall_by_themselves(harness: Harness) -> None:
     assert lock.flag(key) is True
 
 
-@scenario("flags.last-ttl-counts")
+@scenario("flags.last-ttl-counts", waits=True)
 def last_ttl_counts(harness: Harness) -> None:
     """A flag that is raised twice falls when the last ttl is over, be that sooner or later."""
     lock, ttl = harness.lock, harness.short_ttl
@@ -62,7 +62,7 @@ def last_ttl_counts(harness: Harness) -> None:
     assert lock.flag(shorter) is False
 
 
-@scenario("flags.seeing-does-not-prolong")
+@scenario("flags.seeing-does-not-prolong", waits=True)
 def seeing_does_not_prolong(harness: Harness) -> None:
     """Looking at a flag neither keeps it up nor lowers it."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl

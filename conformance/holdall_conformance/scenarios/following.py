@@ -51,7 +51,7 @@ def what_is_there(harness: Harness) -> None:
     assert list(store.follow(scope, "k", 6, timeout=0)) == []
 
 
-@scenario("follow.timeout-ends-the-iteration")
+@scenario("follow.timeout-ends-the-iteration", waits=True)
 def timeout_ends_the_iteration(harness: Harness) -> None:
     """Without a new entry for the timeout the iteration ends, not before, and without an error."""
     store, scope = harness.store, harness.new_scope()
@@ -64,7 +64,7 @@ def timeout_ends_the_iteration(harness: Harness) -> None:
         assert waited < _QUIET + 3
 
 
-@scenario("follow.new-entries-arrive")
+@scenario("follow.new-entries-arrive", waits=True)
 def new_entries_arrive(harness: Harness) -> None:
     """Entries of several batches by another handle arrive while following, in order, none twice and none skipped."""
     store, writer, scope = harness.open_store(), harness.open_store(), harness.new_scope()
@@ -85,7 +85,7 @@ def new_entries_arrive(harness: Harness) -> None:
     assert seen == list(range(1 + sum(sizes)))
 
 
-@scenario("follow.waits-for-an-absent-log")
+@scenario("follow.waits-for-an-absent-log", waits=True)
 def waits_for_an_absent_log(harness: Harness) -> None:
     """Following a log that does not exist waits for it, also from a position that it has yet to reach."""
     for start in (0, 3):
@@ -106,7 +106,7 @@ def waits_for_an_absent_log(harness: Harness) -> None:
         assert seen == [(0, "a"), (1, "b"), (2, "c"), (3, "d")][start:]
 
 
-@scenario("follow.timeout-counts-from-the-last-entry")
+@scenario("follow.timeout-counts-from-the-last-entry", waits=True)
 def timeout_counts_from_the_last_entry(harness: Harness) -> None:
     """The timeout counts from the last new entry, so that a slow writer keeps a follower for longer than it."""
     store, writer, scope = harness.open_store(), harness.store, harness.new_scope()

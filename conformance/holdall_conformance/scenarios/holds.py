@@ -41,7 +41,7 @@ def take_and_give_back(harness: Harness) -> None:
     assert lease_of(lock, key).token > hold.lease.token
 
 
-@scenario("holds.outlive-their-ttl")
+@scenario("holds.outlive-their-ttl", waits=True)
 def outlive_their_ttl(harness: Harness) -> None:
     """A hold lasts for several times its ttl: renewed, never lost, never given to another, with one token."""
     lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), _ttl(harness, _UNDER_LOAD)
@@ -60,7 +60,7 @@ def outlive_their_ttl(harness: Harness) -> None:
     assert lock.held(key) is False
 
 
-@scenario("holds.busy-program-keeps-its-lease")
+@scenario("holds.busy-program-keeps-its-lease", waits=True)
 def busy_program_keeps_its_lease(harness: Harness) -> None:
     """A body that computes without a pause, or blocks the event loop, for more than a ttl keeps its lease."""
     lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness, _UNDER_LOAD)
@@ -74,7 +74,7 @@ def busy_program_keeps_its_lease(harness: Harness) -> None:
         assert lock.renew(hold.lease).token == hold.lease.token
 
 
-@scenario("holds.not-re-entrant")
+@scenario("holds.not-re-entrant", waits=True)
 def not_re_entrant(harness: Harness) -> None:
     """A second hold of a key in one process is refused, and leaves the first alive and renewed."""
     lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness, _UNDER_LOAD)
@@ -126,7 +126,7 @@ def _close_and_fail(lock: Lock, key: str, error: Exception) -> None:
         raise error
 
 
-@scenario("holds.lost-to-another")
+@scenario("holds.lost-to-another", waits=True)
 def lost_to_another(harness: Harness) -> None:
     """A hold whose lease was taken away notices with its next renewal: lost once and for good, its writes refused."""
     store, lock, other, key = harness.store, harness.lock, harness.open_lock(), harness.new_key()
@@ -147,7 +147,7 @@ def lost_to_another(harness: Harness) -> None:
     assert other.renew(taken).token == taken.token, "leaving the lost hold disturbed the new holder"
 
 
-@scenario("holds.lost-when-renewals-cannot-work")
+@scenario("holds.lost-when-renewals-cannot-work", waits=True)
 def lost_when_renewals_cannot_work(harness: Harness) -> None:
     """When nothing renews any more a hold is lost at its deadline, and the key can be had after its ttl."""
     lock, key, ttl = harness.open_lock(), harness.new_key(), _ttl(harness)
@@ -165,7 +165,7 @@ def lost_when_renewals_cannot_work(harness: Harness) -> None:
         assert eventually(lambda: other.try_acquire(key) is not None, ttl + harness.capabilities.expiry_margin + 2)
 
 
-@scenario("holds.on-lost-gets-the-hold")
+@scenario("holds.on-lost-gets-the-hold", waits=True)
 def on_lost_gets_the_hold(harness: Harness) -> None:
     """on_lost is called with the hold, in which `lost` is already true; an error in it harms nobody."""
     lock, key, bystander, ttl = harness.lock, harness.new_key(), harness.new_key(), _ttl(harness)
@@ -184,7 +184,7 @@ def on_lost_gets_the_hold(harness: Harness) -> None:
     assert seen == [(True, key)]
 
 
-@scenario("holds.not-lost-by-leaving")
+@scenario("holds.not-lost-by-leaving", waits=True)
 def not_lost_by_leaving(harness: Harness) -> None:
     """on_lost is not called for a hold that ended as it should."""
     lock, lost, ttl = harness.lock, list[Any](), _ttl(harness, 0.2)
@@ -194,7 +194,7 @@ def not_lost_by_leaving(harness: Harness) -> None:
     assert lost == []
 
 
-@scenario("holds.stop-flag-seen")
+@scenario("holds.stop-flag-seen", waits=True)
 def stop_flag_seen(harness: Harness) -> None:
     """A hold sees its stop flag, and keeps the lease; another flag, or none, stops nobody."""
     lock, other, key, flag = harness.lock, harness.open_lock(), harness.new_key(), harness.new_key()
@@ -274,7 +274,7 @@ def _is_later(hold: Hold, deadline: float) -> bool:
     return hold.lease.deadline > deadline
 
 
-@scenario("holds.share-the-store")
+@scenario("holds.share-the-store", waits=True)
 def share_the_store(harness: Harness) -> None:
     """A lock that shares a store's connection excludes other handles, renews, and leaves the store open when closed."""
     store, key, ttl = harness.open_store(), harness.new_key(), _ttl(harness)

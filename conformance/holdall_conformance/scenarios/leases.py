@@ -61,7 +61,7 @@ def tokens_rise(harness: Harness) -> None:
     assert tokens == sorted(set(tokens))
 
 
-@scenario("leases.refused-try-takes-no-token")
+@scenario("leases.refused-try-takes-no-token", waits=True)
 def refused_try_takes_no_token(harness: Harness) -> None:
     """Refused tries do not disturb the holder: neither its token nor its deadline."""
     lock, key = harness.lock, harness.new_key()

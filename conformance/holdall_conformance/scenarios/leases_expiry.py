@@ -11,7 +11,7 @@ from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import eventually, lease_of
 
 
-@scenario("leases.tokens-rise-over-expiry-and-sweep")
+@scenario("leases.tokens-rise-over-expiry-and-sweep", waits=True)
 def tokens_rise_over_expiry_and_sweep(harness: Harness) -> None:
     """After expiry without release, after a release, and after sweeps, the next token is larger."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl
@@ -25,7 +25,7 @@ def tokens_rise_over_expiry_and_sweep(harness: Harness) -> None:
     assert first.token < second.token < third.token
 
 
-@scenario("leases.expires-and-not-before")
+@scenario("leases.expires-and-not-before", waits=True)
 def expires_and_not_before(harness: Harness) -> None:
     """A lease of ttl T is held for T minus the margin, cannot be taken before, and is free at T plus the margin."""
     lock, other, key = harness.lock, harness.open_lock(), harness.new_key()
@@ -45,7 +45,7 @@ def expires_and_not_before(harness: Harness) -> None:
     assert now >= granted + ttl - margin, "taken too early"
 
 
-@scenario("leases.holder-stops-before-the-store-gives-away")
+@scenario("leases.holder-stops-before-the-store-gives-away", waits=True)
 def holder_stops_before_the_store_gives_away(harness: Harness) -> None:
     """The deadline of a lease lies before the moment at which somebody else can have the key."""
     lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), max(harness.short_ttl, 0.2)
@@ -55,7 +55,7 @@ def holder_stops_before_the_store_gives_away(harness: Harness) -> None:
     assert boot_time() >= lease.deadline
 
 
-@scenario("leases.expired-and-taken")
+@scenario("leases.expired-and-taken", waits=True)
 def expired_and_taken(harness: Harness) -> None:
     """After another took an expired key, renew raises LeaseLost, release returns False, the other is whole."""
     lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), harness.short_ttl
@@ -73,7 +73,7 @@ def expired_and_taken(harness: Harness) -> None:
     assert other.renew(new).token == new.token
 
 
-@scenario("leases.expired-untaken-is-lost")
+@scenario("leases.expired-untaken-is-lost", waits=True)
 def expired_untaken_is_lost(harness: Harness) -> None:
     """An expired lease that nobody took is lost too: renew does not revive it, and the next token is larger."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl
@@ -87,7 +87,7 @@ def expired_untaken_is_lost(harness: Harness) -> None:
     assert lease_of(lock, key).token > lease.token
 
 
-@scenario("leases.renew-prolongs")
+@scenario("leases.renew-prolongs", waits=True)
 def renew_prolongs(harness: Harness) -> None:
     """A renewed lease lives beyond its first ttl, with the same token and nonce and a later deadline."""
     lock, key, ttl = harness.lock, harness.new_key(), max(harness.short_ttl * 4, 0.2)
@@ -103,7 +103,7 @@ def renew_prolongs(harness: Harness) -> None:
     assert lock.release(lease) is True
 
 
-@scenario("leases.renew-keeps-or-changes-the-ttl")
+@scenario("leases.renew-keeps-or-changes-the-ttl", waits=True)
 def renew_keeps_or_changes_the_ttl(harness: Harness) -> None:
     """A renewal without ttl lasts as long as the lease did; one with a shorter ttl brings the end nearer."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl
@@ -117,7 +117,7 @@ def renew_keeps_or_changes_the_ttl(harness: Harness) -> None:
     assert lock.held(key) is False
 
 
-@scenario("leases.holders-ttl-counts")
+@scenario("leases.holders-ttl-counts", waits=True)
 def holders_ttl_counts(harness: Harness) -> None:
     """The holder's ttl decides when a lease ends, not that of who wants it."""
     lock, key, ttl = harness.lock, harness.new_key(), harness.short_ttl
@@ -127,7 +127,7 @@ def holders_ttl_counts(harness: Harness) -> None:
     assert harness.open_lock().try_acquire(key, ttl=600) is not None
 
 
-@scenario("leases.held-and-holder-are-pure")
+@scenario("leases.held-and-holder-are-pure", waits=True)
 def held_and_holder_are_pure(harness: Harness) -> None:
     """Held and holder tell of a key from any handle, write nothing and prolong nothing."""
     lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), max(harness.short_ttl, 0.2)

@@ -17,7 +17,7 @@ _SHORT = 0.15
 _PATIENCE = 20.0
 
 
-@scenario("leases.timeout-kept")
+@scenario("leases.timeout-kept", waits=True)
 def timeout_kept(harness: Harness) -> None:
     """Acquire on a held key waits for its timeout, not shorter and not much longer, and names the holder."""
     lock, other, key = harness.lock, harness.open_lock(), harness.new_key()
@@ -37,7 +37,7 @@ def timeout_kept(harness: Harness) -> None:
     assert lock.release(lease) is True
 
 
-@scenario("leases.released-key-goes-to-a-waiter")
+@scenario("leases.released-key-goes-to-a-waiter", waits=True)
 def released_key_goes_to_a_waiter(harness: Harness) -> None:
     """A waiter gets a key soon after its release, whether it waits for a while or for ever."""
     lock, other = harness.lock, harness.open_lock()
@@ -55,7 +55,7 @@ def released_key_goes_to_a_waiter(harness: Harness) -> None:
         assert other.release(mine) is True
 
 
-@scenario("leases.abandoned-key-goes-to-a-waiter")
+@scenario("leases.abandoned-key-goes-to-a-waiter", waits=True)
 def abandoned_key_goes_to_a_waiter(harness: Harness) -> None:
     """A waiter gets the key of a holder that neither renews nor releases once its ttl is over, and not before."""
     lock, other, key = harness.lock, harness.open_lock(), harness.new_key()

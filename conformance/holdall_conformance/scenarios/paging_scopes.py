@@ -53,7 +53,7 @@ def records_and_logs_have_scopes_apart(harness: Harness) -> None:
     assert _log_scopes(harness, base) == [f"{base}-logs"]
 
 
-@scenario("paging.scopes-of-expired-records")
+@scenario("paging.scopes-of-expired-records", waits=True)
 def scopes_of_expired_records(harness: Harness) -> None:
     """A scope that holds only expired records, however many, is not listed; one with one live record is."""
     store, base, ttl = harness.store, harness.new_scope(), harness.short_ttl

@@ -13,7 +13,7 @@ from holdall_conformance.scenarios.processes_work import check_batches
 
 _WORK = "holdall_conformance.scenarios.processes_work"
 _WRITERS, _TIMES = 6, 25
-_RACERS, _ASYNC_RACERS, _ROUNDS = 16, 8, 4
+_RACERS, _ASYNC_RACERS, _ROUNDS = 32, 12, 4
 _APPENDERS, _BATCHES = 6, 25
 _LOAD_PROCESSES, _LOAD_SECONDS = 8, 2.5  # synchronous and asynchronous, 5 seconds in all
 
@@ -43,7 +43,7 @@ def _stopped(children: list[Child]) -> list[Any]:
     return _results(children)
 
 
-def _increments(harness: Harness, function: str, times: int, writers: int = _WRITERS) -> tuple[Any, list[Any]]:
+def _increments(harness: Harness, function: str, times: int, writers: int) -> tuple[Any, list[Any]]:
     """Return the final count, and everything that the writers said."""
     scope = harness.new_scope()
     with Children(harness) as children:
@@ -57,18 +57,20 @@ def _increments(harness: Harness, function: str, times: int, writers: int = _WRI
 @scenario("processes.increments-by-version", "cross_process")
 def increments_by_version(harness: Harness) -> None:
     """Of N processes that each increment a record M times by compare-and-set, no increment is lost."""
-    count, versions = _increments(harness, "increment_by_version", _TIMES)
-    assert count == _WRITERS * _TIMES == len(versions) == len(set(versions))
+    writers, times = harness.racers(_WRITERS), harness.scaled(_TIMES)
+    count, versions = _increments(harness, "increment_by_version", times, writers)
+    assert count == writers * times == len(versions) == len(set(versions))
 
 
-@scenario("processes.increments-by-update", "cross_process")
+@scenario("processes.increments-by-update", "cross_process", level="full")
 def increments_by_update(harness: Harness) -> None:
     """Of N processes that each increment a record M times by update, no increment is lost."""
-    count, versions = _increments(harness, "increment_by_update", _TIMES)
-    assert count == _WRITERS * _TIMES == len(versions) == len(set(versions))
+    writers, times = harness.racers(_WRITERS), harness.scaled(_TIMES)
+    count, versions = _increments(harness, "increment_by_update", times, writers)
+    assert count == writers * times == len(versions) == len(set(versions))
 
 
-@scenario("processes.increments-under-lock", "cross_process")
+@scenario("processes.increments-under-lock", "cross_process", level="full")
 def increments_under_lock(harness: Harness) -> None:
     """Of N processes that each increment an unguarded record M times under a lock, no increment is lost."""
     writers, times = 4, 10
@@ -82,7 +84,7 @@ class _Race:
 
     def __init__(self, harness: Harness, children: Children) -> None:
         self.scope = harness.new_scope()
-        count = _ASYNC_RACERS if harness.asynchronous else _RACERS
+        count = harness.racers(_ASYNC_RACERS if harness.asynchronous else _RACERS)
         self._racers = children.start_many(count, f"{_WORK}:race", self.scope)
         _all_ready(self._racers)
 
@@ -176,7 +178,7 @@ def appends_whole_and_in_order(harness: Harness) -> None:
     with Children(harness) as children:
         readers = [children.start(f"{_WORK}:{name}", scope, "log") for name in ("read_along", "follow_along")]
         _all_ready(readers)
-        writers = children.start_many(_APPENDERS, f"{_WORK}:append_batches", scope, "log", _BATCHES)
+        writers = children.start_many(harness.racers(_APPENDERS), f"{_WORK}:append_batches", scope, "log", _BATCHES)
         _start_together(writers)
         acknowledged = _results(writers)
         readers[0].say("stop")
@@ -196,7 +198,7 @@ def appends_whole_and_in_order(harness: Harness) -> None:
         _check_acknowledged(batches, values, writer)
 
 
-@scenario("processes.truncate-races-appends", "cross_process")
+@scenario("processes.truncate-races-appends", "cross_process", level="full")
 def truncate_races_appends(harness: Harness) -> None:
     """Truncating while others append forgets what it should and nothing else; positions and length go on."""
     store, scope = harness.store, harness.new_scope()
@@ -218,7 +220,7 @@ def truncate_races_appends(harness: Harness) -> None:
         _check_acknowledged(batches, dict(entries), writer)
 
 
-@scenario("processes.drop-races-appends", "cross_process")
+@scenario("processes.drop-races-appends", "cross_process", level="full")
 def drop_races_appends(harness: Harness) -> None:
     """Dropping while others append ends one incarnation after the other, each gapless; what came later stays."""
     store, scope = harness.store, harness.new_scope()
@@ -241,7 +243,7 @@ def drop_races_appends(harness: Harness) -> None:
             _check_cover(batches, len(entries))
 
 
-@scenario("processes.mixed-load", "cross_process")
+@scenario("processes.mixed-load", "cross_process", level="full")
 def mixed_load(harness: Harness) -> None:
     """Processes that read and write everything at once for seconds meet no error, and every increment counts."""
     scope = harness.new_scope()

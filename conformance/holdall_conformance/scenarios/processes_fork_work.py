@@ -13,10 +13,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import holdall
-from holdall import AsyncLock, AsyncStore, ForkedHandle, Put
+from holdall import ForkedHandle, Put
 from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
@@ -25,52 +25,53 @@ _AT_ONCE = 5.0
 _HANGING = 20
 _FORKS = 6
 _BUSY_THREADS = 4
+_WORKS = "works"
 
-_STORE_CALLS: dict[str, Callable[[Any], Any]] = {
-    "get": lambda store: store.get("s", "k"),
-    "get_many": lambda store: store.get_many("s", ["k"]),
-    "put": lambda store: store.put("s", "k", "child"),
-    "update": lambda store: store.update("s", "k", lambda _: "child"),
-    "touch": lambda store: store.touch("s", "k", 60),
-    "delete": lambda store: store.delete("s", "k"),
-    "put_many": lambda store: store.put_many("s", {"k": "child"}),
-    "delete_many": lambda store: store.delete_many("s", ["k"]),
-    "clear": lambda store: store.clear("s"),
-    "scan": lambda store: store.scan("s"),
-    "keys": lambda store: store.keys("s"),
-    "scopes": lambda store: store.scopes(),
-    "append": lambda store: store.append("s", "log", ["child"]),
-    "read": lambda store: store.read("s", "log"),
-    "tail": lambda store: store.tail("s", "log", 1),
-    "head": lambda store: store.head("s", "log"),
-    "truncate": lambda store: store.truncate("s", "log", 1),
-    "drop": lambda store: store.drop("s", "log"),
-    "logs": lambda store: store.logs("s"),
-    "log_scopes": lambda store: store.log_scopes(),
-    "restore_log": lambda store: store.restore_log("s", "new", 0, []),
-    "seal": lambda store: store.seal("s", "k", 1),
-    "commit": lambda store: store.commit([Put("s", "k", "child")]),
-    "transaction": lambda store: store.transaction(lambda buffer: buffer.put("s", "k", "child")),
-    "sweep": lambda store: store.sweep(),
-    "ping": lambda store: store.ping(),
-    "describe": lambda store: store.describe(),
-    "iter_records": lambda store: _first(store.iter_records("s")),
-    "iter_keys": lambda store: _first(store.iter_keys("s")),
-    "iter_entries": lambda store: _first(store.iter_entries("s", "log")),
-    "follow": lambda store: _first(store.follow("s", "log")),
+_STORE_CALLS: dict[str, Callable[[Any, str], Any]] = {
+    "get": lambda store, scope: store.get(scope, "k"),
+    "get_many": lambda store, scope: store.get_many(scope, ["k"]),
+    "put": lambda store, scope: store.put(scope, "other", "child"),
+    "update": lambda store, scope: store.update(scope, "other", lambda _: "child"),
+    "touch": lambda store, scope: store.touch(scope, "other", 60),
+    "delete": lambda store, scope: store.delete(scope, "other"),
+    "put_many": lambda store, scope: store.put_many(scope, {"other": "child"}),
+    "delete_many": lambda store, scope: store.delete_many(scope, ["other"]),
+    "clear": lambda store, scope: store.clear(f"{scope}-other"),
+    "scan": lambda store, scope: store.scan(scope),
+    "keys": lambda store, scope: store.keys(scope),
+    "scopes": lambda store, _: store.scopes(),
+    "append": lambda store, scope: store.append(scope, "other", ["child"]),
+    "read": lambda store, scope: store.read(scope, "log"),
+    "tail": lambda store, scope: store.tail(scope, "log", 1),
+    "head": lambda store, scope: store.head(scope, "log"),
+    "truncate": lambda store, scope: store.truncate(scope, "other", 1),
+    "drop": lambda store, scope: store.drop(scope, "other"),
+    "logs": lambda store, scope: store.logs(scope),
+    "log_scopes": lambda store, _: store.log_scopes(),
+    "restore_log": lambda store, scope: store.restore_log(scope, "new", 0, [1]),
+    "seal": lambda store, scope: store.seal(scope, "other", 1),
+    "commit": lambda store, scope: store.commit([Put(scope, "other", "child")]),
+    "transaction": lambda store, scope: store.transaction(lambda buffer: buffer.put(scope, "other", "child")),
+    "sweep": lambda store, _: store.sweep(),
+    "ping": lambda store, _: store.ping(),
+    "describe": lambda store, _: store.describe(),
+    "iter_records": lambda store, scope: _first(store.iter_records(scope)),
+    "iter_keys": lambda store, scope: _first(store.iter_keys(scope)),
+    "iter_entries": lambda store, scope: _first(store.iter_entries(scope, "log")),
+    "follow": lambda store, scope: _first(store.follow(scope, "log", timeout=1.0)),
 }
 _LOCK_CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "try_acquire": lambda lock, _: lock.try_acquire("free"),
-    "acquire": lambda lock, _: lock.acquire("free", timeout=None),
+    "try_acquire": lambda lock, lease: lock.try_acquire(f"{lease.key}-free"),
+    "acquire": lambda lock, lease: lock.acquire(f"{lease.key}-free", timeout=1.0),
     "renew": lambda lock, lease: lock.renew(lease),
-    "release": lambda lock, lease: lock.release(lease),
-    "held": lambda lock, _: lock.held("held"),
-    "holder": lambda lock, _: lock.holder("held"),
-    "set_flag": lambda lock, _: lock.set_flag("flag"),
-    "flag": lambda lock, _: lock.flag("flag"),
-    "clear_flag": lambda lock, _: lock.clear_flag("flag"),
-    "raise_floor": lambda lock, _: lock.raise_floor("free", 9),
-    "hold": lambda lock, _: _entered(lock.hold("free")),
+    "release": lambda lock, lease: lock.release(replace(lease, nonce="of somebody else")),
+    "held": lambda lock, lease: lock.held(lease.key),
+    "holder": lambda lock, lease: lock.holder(lease.key),
+    "set_flag": lambda lock, lease: lock.set_flag(f"{lease.key}-flag"),
+    "flag": lambda lock, lease: lock.flag(f"{lease.key}-flag"),
+    "clear_flag": lambda lock, lease: lock.clear_flag(f"{lease.key}-flag"),
+    "raise_floor": lambda lock, lease: lock.raise_floor(f"{lease.key}-free", 9),
+    "hold": lambda lock, lease: _entered(lock.hold(f"{lease.key}-hold")),
 }
 
 
@@ -85,14 +86,12 @@ def _entered(hold: Any) -> Any:
 class _Handles:
     """A store and a lock of either kind, used directly: nothing of the kit stands between them and the fork."""
 
-    def __init__(self, harness: Harness, *, asynchronous: bool) -> None:
+    def __init__(self, harness: Harness, scope: str, *, asynchronous: bool) -> None:
         self.asynchronous = asynchronous
+        self.scope = scope
         self.loop = asyncio.new_event_loop()
-        if self.asynchronous:
-            self.store: Any = holdall.open_async_store(harness.url)
-            self.lock: Any = holdall.open_async_lock(harness.url)
-        else:
-            self.store, self.lock = holdall.open_store(harness.url), holdall.open_lock(harness.url)
+        self.store = harness.bare_store(asynchronous=asynchronous)
+        self.lock = harness.bare_lock(asynchronous=asynchronous)
 
     def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Call, and wait for the result; in a forked child in a new loop."""
@@ -152,11 +151,19 @@ def _in_fork(work: Callable[[], list[str]], leave: Callable[[], object] | None =
 
 
 def _refusals(handles: _Handles, lease: Any) -> list[str]:
-    """Return what does not raise `ForkedHandle` at once."""
+    """Return what neither raises `ForkedHandle` at once nor works, as everything else on the handle does."""
     handles.renew_loop()
-    calls = {f"store.{name}": functools.partial(call, handles.store) for name, call in _STORE_CALLS.items()}
-    calls |= {f"lock.{name}": functools.partial(call, handles.lock, lease) for name, call in _LOCK_CALLS.items()}
-    return [fault for name, call in calls.items() if (fault := _refusal(handles, name, call))]
+    calls = {name: functools.partial(call, handles.store, handles.scope) for name, call in _STORE_CALLS.items()}
+    faults = _refusals_of(handles, {name: call for name, call in calls.items() if hasattr(handles.store, name)})
+    calls = {name: functools.partial(call, handles.lock, lease) for name, call in _LOCK_CALLS.items()}
+    return faults + _refusals_of(handles, {name: call for name, call in calls.items() if hasattr(handles.lock, name)})
+
+
+def _refusals_of(handles: _Handles, calls: dict[str, Callable[[], Any]]) -> list[str]:
+    outcomes = {name: _refusal(handles, name, call) for name, call in calls.items()}
+    works = [name for name, outcome in outcomes.items() if outcome == _WORKS]
+    faults = [outcome for outcome in outcomes.values() if outcome not in {"", _WORKS}]
+    return faults if len(works) in {0, len(calls)} else [*faults, f"refused by some, but {', '.join(works)} went on"]
 
 
 def _refusal(handles: _Handles, name: str, call: Callable[[], Any]) -> str:
@@ -168,15 +175,15 @@ def _refusal(handles: _Handles, name: str, call: Callable[[], Any]) -> str:
         return "" if took < _AT_ONCE else f"{name} took {took:.1f} s to refuse"
     except Exception as error:  # noqa: BLE001 - any other error is the fault looked for
         return f"{name} raised {error!r}"
-    return f"{name} raised nothing"
+    return _WORKS
 
 
-def fork_and_use(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
+def fork_and_use(parent: Parent, harness: Harness, asynchronous: bool, scope: str) -> None:  # noqa: FBT001 - comes as JSON
     """Use every operation of inherited handles in a child, and go on with them in the parent."""
-    handles = _Handles(harness, asynchronous=asynchronous)
-    handles.run(lambda: handles.store.put("s", "k", "parent"))
-    handles.run(lambda: handles.store.append("s", "log", ["parent"]))
-    lease = handles.run(lambda: handles.lock.try_acquire("held", ttl=PATIENCE))
+    handles = _Handles(harness, scope, asynchronous=asynchronous)
+    handles.run(lambda: handles.store.put(handles.scope, "k", "parent"))
+    handles.run(lambda: handles.store.append(handles.scope, "log", ["parent"]))
+    lease = handles.run(lambda: handles.lock.try_acquire(handles.scope, ttl=PATIENCE))
     for leave in (None, sys.exit):
 
         def work() -> list[str]:
@@ -191,22 +198,22 @@ def fork_and_use(parent: Parent, harness: Harness, asynchronous: bool) -> None: 
 
 
 def _check_unharmed(handles: _Handles, lease: Any) -> None:
-    record = handles.run(lambda: handles.store.get("s", "k"))
-    entries = handles.run(lambda: handles.store.read("s", "log"))
+    record = handles.run(lambda: handles.store.get(handles.scope, "k"))
+    entries = handles.run(lambda: handles.store.read(handles.scope, "log"))
     if record.value != "parent" or [entry.value for entry in entries] != ["parent"]:
         message = f"the child left its traces: {record.value}, {list(entries)}"
         raise AssertionError(message)
-    handles.run(lambda: handles.store.put("s", "k", "parent"))
+    handles.run(lambda: handles.store.put(handles.scope, "k", "parent"))
     if handles.run(lambda: handles.lock.renew(lease)).token != lease.token:
         message = "the lease was lost to a child"
         raise AssertionError(message)
 
 
-def fork_in_hold(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
+def fork_in_hold(parent: Parent, harness: Harness, asynchronous: bool, scope: str) -> None:  # noqa: FBT001 - comes as JSON
     """Leave a hold in a child, both ways of ending it, and keep it in the parent past its ttl."""
-    handles = _Handles(harness, asynchronous=asynchronous)
+    handles = _Handles(harness, scope, asynchronous=asynchronous)
     ttl = max(1.0, handles.lock.capabilities.min_ttl)
-    hold = handles.lock.hold("held", ttl=ttl, timeout=PATIENCE)
+    hold = handles.lock.hold(handles.scope, ttl=ttl, timeout=PATIENCE)
     handles.run(lambda: _entered(hold))
 
     def leave_hold() -> list[str]:
@@ -231,7 +238,7 @@ def fork_in_hold(parent: Parent, harness: Harness, asynchronous: bool) -> None: 
         handles.run(lambda: hold.__aexit__(None, None, None))
     else:
         hold.__exit__(None, None, None)
-    if handles.run(lambda: handles.lock.held("held")):
+    if handles.run(lambda: handles.lock.held(handles.scope)):
         message = "the hold was not released in the end"
         raise AssertionError(message)
     handles.close()
@@ -243,24 +250,24 @@ def _second_lock(harness: Harness, handles: _Handles) -> Any:
     """Give a function that returns the token of the holder, as others see it."""
     with contextlib.ExitStack() as closing:
         if harness.capabilities.cross_process:
-            lock: Any = closing.enter_context(holdall.open_lock(harness.url))
-            yield lambda: getattr(lock.holder("held"), "token", None)
+            lock: Any = closing.enter_context(harness.open_lock())
+            yield lambda: getattr(lock.holder(handles.scope), "token", None)
         else:
-            yield lambda: getattr(handles.run(lambda: handles.lock.holder("held")), "token", None)
+            yield lambda: getattr(handles.run(lambda: handles.lock.holder(handles.scope)), "token", None)
 
 
-def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool) -> None:  # noqa: FBT001 - comes as JSON
+def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool, scope: str) -> None:  # noqa: FBT001 - comes as JSON
     """Fork again and again while threads work with the same handles."""
-    handles = _Handles(harness, asynchronous=asynchronous)
-    lease = handles.run(lambda: handles.lock.try_acquire("held", ttl=PATIENCE))
+    handles = _Handles(harness, scope, asynchronous=asynchronous)
+    lease = handles.run(lambda: handles.lock.try_acquire(handles.scope, ttl=PATIENCE))
     ending, failures = threading.Event(), []
 
     def work(number: int) -> None:
         try:
             if handles.asynchronous:
-                asyncio.run(_work_async(handles.store, handles.lock, ending, number))
+                asyncio.run(_work_async(handles, ending, number))
             else:
-                _work(handles.store, ending, number)
+                _work(handles, ending, number)
         except Exception as error:  # noqa: BLE001 - told below, in the main thread
             failures.append(error)
 
@@ -285,22 +292,22 @@ def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool) -> Non
 def _short_refusals(handles: _Handles, lease: Any) -> list[str]:
     handles.renew_loop()
     faults = [
-        _refusal(handles, "put", lambda: handles.store.put("s", "k", "child")),
+        _refusal(handles, "put", lambda: handles.store.put(handles.scope, "other", "child")),
         _refusal(handles, "renew", lambda: handles.lock.renew(lease)),
     ]
     gc.collect()
-    return [fault for fault in faults if fault]
+    return [fault for fault in faults if fault not in {"", _WORKS}]
 
 
-def _work(store: Any, ending: threading.Event, number: int) -> None:
+def _work(handles: _Handles, ending: threading.Event, number: int) -> None:
     while not ending.is_set():
-        store.put("s", f"k{number}", number)
-        store.append("s", f"log{number}", [number])
-        store.get("s", f"k{number}")
+        handles.store.put(handles.scope, f"k{number}", number)
+        handles.store.append(handles.scope, f"log{number}", [number])
+        handles.store.get(handles.scope, f"k{number}")
 
 
-async def _work_async(store: AsyncStore, lock: AsyncLock, ending: threading.Event, number: int) -> None:
+async def _work_async(handles: _Handles, ending: threading.Event, number: int) -> None:
     while not ending.is_set():
-        await store.put("s", f"k{number}", number)
-        await store.append("s", f"log{number}", [number])
-        await lock.held("held")
+        await handles.store.put(handles.scope, f"k{number}", number)
+        await handles.store.append(handles.scope, f"log{number}", [number])
+        await handles.lock.held(handles.scope)

@@ -57,7 +57,7 @@ def _check_outcome(harness: Harness, child: Child, lease: Lease) -> None:
     assert harness.lock.release(lease) is True
 
 
-@scenario("processes.paused-holder-is-fenced", "cross_process")
+@scenario("processes.paused-holder-is-fenced", "cross_process", waits=True)
 def paused_holder_is_fenced(harness: Harness) -> None:
     """A holder paused past its lease learns of the loss at once, and nothing of it gets in once another has written."""
     store, scope = harness.store, harness.new_scope()
@@ -76,7 +76,7 @@ def paused_holder_is_fenced(harness: Harness) -> None:
     assert record.value == "new"
 
 
-@scenario("processes.paused-holder-is-sealed-out", "cross_process")
+@scenario("processes.paused-holder-is-sealed-out", "cross_process", level="full", waits=True)
 def paused_holder_is_sealed_out(harness: Harness) -> None:
     """Nothing of a holder paused past its lease gets in once another has sealed, even before that one has written."""
     store, scope = harness.store, harness.new_scope()
@@ -92,7 +92,7 @@ def paused_holder_is_sealed_out(harness: Harness) -> None:
     assert (record.value, record.version) == ("old", version)
 
 
-@scenario("processes.killed-holder-expires", "cross_process")
+@scenario("processes.killed-holder-expires", "cross_process", level="full", waits=True)
 def killed_holder_expires(harness: Harness) -> None:
     """The key of a killed holder is free no earlier than ttl after its last renewal, no later than ttl and margin."""
     lock, key, margin = harness.lock, harness.new_key(), harness.capabilities.expiry_margin
@@ -118,7 +118,7 @@ def _attempt(harness: Harness, key: str, latest: float) -> Lease | None:
     return lease
 
 
-@scenario("processes.tokens-go-on", "cross_process", "durable_tokens")
+@scenario("processes.tokens-go-on", "cross_process", "durable_tokens", level="full")
 def tokens_go_on(harness: Harness) -> None:
     """Tokens go on in a new process after the holder was killed, after close, and after a sweep."""
     key, ttl = harness.new_key(), max(0.2, harness.capabilities.min_ttl)
@@ -138,7 +138,7 @@ def tokens_go_on(harness: Harness) -> None:
         assert lease.token == 4
 
 
-@scenario("processes.wall-clock-steps", "cross_process")
+@scenario("processes.wall-clock-steps", "cross_process", level="full", waits=True)
 def wall_clock_steps(harness: Harness) -> None:
     """Steps of the wall clock, in holder or contender, end no lease or record early and let none live longer."""
     scope = harness.new_scope()
@@ -174,7 +174,7 @@ def _asked(child: Child) -> int:
     return token
 
 
-@scenario("processes.lease-crosses-processes", "cross_process")
+@scenario("processes.lease-crosses-processes", "cross_process", level="full")
 def lease_crosses_processes(harness: Harness) -> None:
     """A lease is plain data: another process can fence with it, renew it and release it."""
     key = harness.new_key()

@@ -7,7 +7,6 @@ import random
 import threading
 from typing import Any
 
-import holdall
 from holdall import AsyncStore, Put, WrongLoop
 from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Child, Children
@@ -40,10 +39,10 @@ async def _close(store: AsyncStore) -> None:
         return
 
 
-@scenario("processes.loops-in-a-row")
+@scenario("processes.loops-in-a-row", level="full")
 def loops_in_a_row(harness: Harness) -> None:
     """One async handle used from two event loops in a row works, or raises WrongLoop at once."""
-    store, scope = holdall.open_async_store(harness.url), harness.new_scope()
+    store, scope = harness.bare_store(asynchronous=True), harness.new_scope()
     assert asyncio.run(_use(store, scope, "first")) == "works"
     started = boot_time()
     assert asyncio.run(_use(store, scope, "second")) in {"works", "wrong loop"}
@@ -51,10 +50,10 @@ def loops_in_a_row(harness: Harness) -> None:
     asyncio.run(_close(store))
 
 
-@scenario("processes.loops-at-once")
+@scenario("processes.loops-at-once", level="full")
 def loops_at_once(harness: Harness) -> None:
     """One async handle used from the loops of two threads at once works, or raises WrongLoop at once."""
-    store, scope = holdall.open_async_store(harness.url), harness.new_scope()
+    store, scope = harness.bare_store(asynchronous=True), harness.new_scope()
     outcomes: list[set[str]] = []
     together = threading.Barrier(2, timeout=PATIENCE)
 
@@ -77,10 +76,10 @@ def loops_at_once(harness: Harness) -> None:
 class _Storm:
     """Operations that are cancelled at random moments, and what each may have left."""
 
-    def __init__(self, store: AsyncStore, scope: str, *, commits: bool) -> None:
+    def __init__(self, store: AsyncStore, scope: str, *, commits: bool, chance: random.Random) -> None:
         self.store, self.scope = store, scope
         self.kinds = ["put", "append", "get", "update", *(["commit"] if commits else [])]
-        self.chance = random.Random()
+        self.chance = chance
         self.cancelled = self.attempts = self.acknowledged_updates = 0
         self.acknowledged: dict[str, int] = {}
         self.batches: dict[int, int] = {}
@@ -169,14 +168,14 @@ class _Storm:
         assert self.batches.items() <= found.items()
 
 
-@scenario("processes.cancellation-storm")
+@scenario("cancellation.storm", level="full")
 def cancellation_storm(harness: Harness) -> None:
     """After 500 cancelled operations the handle works, nothing holds the others up, and no cancelled write is torn."""
     scope = harness.new_scope()
 
     async def storm() -> None:
-        async with holdall.open_async_store(harness.url) as store:
-            raging = _Storm(store, scope, commits=harness.capabilities.atomic_commit)
+        async with harness.bare_store(asynchronous=True) as store:
+            raging = _Storm(store, scope, commits=harness.capabilities.atomic_commit, chance=harness.chance)
             await raging.rage()
             await raging.calm()
             if harness.capabilities.cross_process:
@@ -195,13 +194,13 @@ def _write_elsewhere(harness: Harness, scope: str) -> None:
         child.finish()
 
 
-@scenario("processes.blocked-body-keeps-hold")
+@scenario("processes.blocked-body-keeps-hold", level="full")
 def blocked_body_keeps_hold(harness: Harness) -> None:
     """An event loop that is blocked for two ttl, or a body that computes for as long, does not lose its hold."""
     capabilities = harness.capabilities
     ttl = max(1.5 if capabilities.persistent else 0.6, capabilities.min_ttl)
     if harness.asynchronous:
-        asyncio.run(works_blocked(harness.url, harness.new_key(), ttl))
+        asyncio.run(works_blocked(harness, harness.new_key(), ttl))
         return
     with harness.lock.hold(harness.new_key(), ttl=ttl, timeout=PATIENCE) as hold:
         end, total = boot_time() + 2 * ttl, 0
@@ -214,14 +213,14 @@ def blocked_body_keeps_hold(harness: Harness) -> None:
 
 def _ended(harness: Harness, function: str, *arguments: Any) -> Child:
     """Run a child that must come to a clean end by itself."""
-    with Children(Harness(harness.url)) as children:
+    with Children(harness, asynchronous=False) as children:
         child = children.start(f"{_WORK}:{function}", harness.asynchronous, *arguments)
         assert child.hear() == "ready"
         child.finish(PATIENCE / 2)
     return child
 
 
-@scenario("processes.exit-while-holding")
+@scenario("processes.exit-while-holding", level="full")
 def exit_while_holding(harness: Harness) -> None:
     """An interpreter that ends while it holds leases and has work pending does not hang; the keys become free."""
     key, capabilities = harness.new_key(), harness.capabilities
@@ -234,7 +233,7 @@ def exit_while_holding(harness: Harness) -> None:
         assert boot_time() < ended + PATIENCE / 2
 
 
-@scenario("processes.abandoned-handles")
+@scenario("processes.abandoned-handles", level="full")
 def abandoned_handles(harness: Harness) -> None:
     """Handles and holds that are thrown away without being closed leave no thread and no warning."""
     _ended(harness, "abandon", harness.new_key())

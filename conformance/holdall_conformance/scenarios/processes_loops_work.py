@@ -9,7 +9,6 @@ import threading
 import time
 from typing import Any, NoReturn
 
-import holdall
 from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
@@ -25,16 +24,16 @@ def write_at_once(parent: Parent, harness: Harness, scope: str) -> None:
     parent.say("written")
 
 
-async def works_blocked(url: str, key: str, ttl: float) -> None:
+async def works_blocked(harness: Harness, key: str, ttl: float) -> None:
     """Block the event loop for two ttl inside a hold.
 
     Args:
-        url: the storage.
+        harness: the storage.
         key: what to hold.
         ttl: seconds.
 
     """
-    async with holdall.open_async_lock(url) as lock, lock.hold(key, ttl=ttl, timeout=PATIENCE) as hold:
+    async with harness.bare_lock(asynchronous=True) as lock, lock.hold(key, ttl=ttl, timeout=PATIENCE) as hold:
         await asyncio.sleep(0)
         time.sleep(2 * ttl)  # noqa: ASYNC251 - blocking the loop is the point
         assert not hold.lost
@@ -45,9 +44,8 @@ async def works_blocked(url: str, key: str, ttl: float) -> None:
 def exit_holding(parent: Parent, harness: Harness, asynchronous: bool, key: str, ttl: float) -> None:  # noqa: FBT001 - comes as JSON
     """End without releasing, closing or awaiting anything."""
     if asynchronous:
-        asyncio.run(_exit_holding(parent, harness.url, key, ttl))
-    lock = holdall.open_lock(harness.url)
-    store = holdall.open_store(harness.url)
+        asyncio.run(_exit_holding(parent, harness, key, ttl))
+    lock, store = harness.bare_lock(), harness.bare_store()
     hold = lock.hold(key, ttl=ttl, timeout=PATIENCE)
     hold.__enter__()
     store.put(key, "k", 1)
@@ -56,8 +54,8 @@ def exit_holding(parent: Parent, harness: Harness, asynchronous: bool, key: str,
     sys.exit(0)
 
 
-async def _exit_holding(parent: Parent, url: str, key: str, ttl: float) -> NoReturn:
-    lock, store = holdall.open_async_lock(url), holdall.open_async_store(url)
+async def _exit_holding(parent: Parent, harness: Harness, key: str, ttl: float) -> NoReturn:
+    lock, store = harness.bare_lock(asynchronous=True), harness.bare_store(asynchronous=True)
     hold = lock.hold(key, ttl=ttl, timeout=PATIENCE)
     await hold.__aenter__()
     tasks = [asyncio.ensure_future(store.put(key, f"k{number}", number)) for number in range(50)]
@@ -78,9 +76,9 @@ def _keep(*things: Any) -> None:
 def abandon(parent: Parent, harness: Harness, asynchronous: bool, key: str) -> None:  # noqa: FBT001 - comes as JSON
     """Use handles and throw them away, and demand that their threads end."""
     if asynchronous:
-        asyncio.run(_abandon(harness.url, key))
+        asyncio.run(_abandon(harness, key))
     else:
-        _abandon_sync(harness.url, key)
+        _abandon_sync(harness, key)
     deadline = boot_time() + _IMPATIENT
     while threading.active_count() > 1 and boot_time() < deadline:
         gc.collect()
@@ -91,8 +89,8 @@ def abandon(parent: Parent, harness: Harness, asynchronous: bool, key: str) -> N
     parent.say("ready")
 
 
-def _abandon_sync(url: str, key: str) -> None:
-    lock, store = holdall.open_lock(url), holdall.open_store(url)
+def _abandon_sync(harness: Harness, key: str) -> None:
+    lock, store = harness.bare_lock(), harness.bare_store()
     store.put(key, "k", 1)
     for _ in store.iter_records(key):
         break
@@ -101,8 +99,8 @@ def _abandon_sync(url: str, key: str) -> None:
     _wait_for_renewal(hold)
 
 
-async def _abandon(url: str, key: str) -> None:
-    lock, store = holdall.open_async_lock(url), holdall.open_async_store(url)
+async def _abandon(harness: Harness, key: str) -> None:
+    lock, store = harness.bare_lock(asynchronous=True), harness.bare_store(asynchronous=True)
     await store.put(key, "k", 1)
     hold = lock.hold(key, ttl=1.0, heartbeat=0.05, timeout=PATIENCE)
     await hold.__aenter__()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from holdall import Entry, Head, Lease, Lock, Page, Record, Store
+from holdall_conformance.absence import Absent
 
 __all__ = [
     "all_items",
@@ -117,18 +118,45 @@ def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
         for thread in threads:
             thread.join(_PATIENCE)
             assert not thread.is_alive(), "an operation hangs"
+    for result in results:
+        if isinstance(result, Absent):
+            raise result
     return results
+
+
+class _Interleaving:
+    """How many want threads to take turns often, and what the interpreter's interval was before the first of them."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._wanted = 0
+        self._before = 0.0
+
+    def begin(self) -> None:
+        with self._turn:
+            if not self._wanted:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(_TURN)
+            self._wanted += 1
+
+    def end(self) -> None:
+        with self._turn:
+            self._wanted -= 1
+            if not self._wanted:
+                sys.setswitchinterval(self._before)
+
+
+_interleaving = _Interleaving()
 
 
 @contextlib.contextmanager
 def interleaving() -> Generator[None]:
     """Let threads take turns within operations: in memory one would be over before the next thread gets a turn."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN)
+    _interleaving.begin()
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        _interleaving.end()
 
 
 def eventually(condition: Callable[[], bool], within: float) -> bool:

@@ -111,7 +111,7 @@ def fenced(harness: Harness) -> None:
         store.append(scope, "log", [2], fence=5)
 
 
-@scenario("transactions.ttl-applies")
+@scenario("transactions.ttl-applies", waits=True)
 def ttl_applies(harness: Harness) -> None:
     """A put of a transaction with a ttl expires."""
     store, scope = harness.store, harness.new_scope()

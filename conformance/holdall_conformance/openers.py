@@ -1,0 +1,90 @@
+"""Calls the functions that open a backend, and finds out what they return."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import holdall
+from holdall_conformance.absence import Absent
+from holdall_conformance.backends import is_backend, known_url, serve
+
+__all__ = ["Opener"]
+
+
+class Opener:
+    """A function that opens a store, a lock, or a `Backend` that brings both.
+
+    Args:
+        function: takes nothing, or the folder; `timeout` is passed on if it takes that too.
+        folder: where handles that belong together keep their files.
+
+    """
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        self._function = function
+        self._folder = folder
+        self._identity = (function.__module__, function.__qualname__, str(folder))
+
+    @property
+    def url(self) -> str | None:
+        """The URL that holdall opens the backend by; None if the function opens whole stores or locks."""
+        if known_url(self._identity) is None:
+            handle = self._call({})
+            if not is_backend(handle):
+                _give_up(handle)
+                return None
+            serve(self._identity, lambda: self._call({}), handle)
+        return known_url(self._identity)
+
+    def open(self, what: str, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
+        """Return a handle.
+
+        Args:
+            what: "store" or "lock".
+            asynchronous: the side.
+            settings: such as a timeout.
+
+        Raises:
+            Absent: the function opens handles of the other side.
+
+        """
+        if known_url(self._identity) is None:
+            handle = self._call(settings)
+            if not is_backend(handle):
+                return self._checked(handle, what, asynchronous=asynchronous)
+            serve(self._identity, lambda: self._call({}), handle)
+        side = "async_" if asynchronous else ""
+        return getattr(holdall, f"open_{side}{what}")(known_url(self._identity), **settings)
+
+    def _call(self, settings: Mapping[str, Any]) -> Any:
+        parameters = inspect.signature(self._function).parameters.values()
+        positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        wanted = [each for each in parameters if each.default is each.empty and each.kind in positional]
+        whatever = any(each.kind is each.VAR_KEYWORD for each in parameters)
+        names = {each.name for each in parameters}
+        taken = {name: value for name, value in settings.items() if whatever or name in names}
+        return self._function(*[self._folder for _ in wanted], **taken)
+
+    @staticmethod
+    def _checked(handle: Any, what: str, *, asynchronous: bool) -> Any:
+        if _is_asynchronous(handle) == asynchronous:
+            return handle
+        _give_up(handle)
+        message = f"no {'asynchronous' if asynchronous else 'synchronous'} {what} was given"
+        raise Absent(message)
+
+
+def _is_asynchronous(handle: Any) -> bool:
+    """Tell whether the operations of a handle are awaited."""
+    if hasattr(handle, "__aenter__") != hasattr(handle, "__enter__"):
+        return hasattr(handle, "__aenter__")
+    return any(inspect.iscoroutinefunction(getattr(handle, name, None)) for name in ("get", "append", "try_acquire"))
+
+
+def _give_up(handle: Any) -> None:
+    """Close a handle that is of no use; an asynchronous one has not connected yet."""
+    if not _is_asynchronous(handle) and callable(getattr(handle, "close", None)):
+        handle.close()
