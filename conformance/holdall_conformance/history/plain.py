@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdall import (
     ABSENT,
@@ -59,9 +59,11 @@ def _plain_json(value: Any) -> Any:
     if value is ABSENT:
         return dict(ABSENT_MARK)
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in cast("Mapping[Any, Any]", value).items()}
+        named: Mapping[Any, Any] = value
+        return {str(name): plain(item) for name, item in named.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in cast("list[Any]", value)]
+        items: Sequence[Any] = value
+        return [plain(item) for item in items]
     return value
 
 
