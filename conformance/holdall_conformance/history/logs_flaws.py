@@ -91,7 +91,7 @@ def _halves(appends: Sequence[Call], reads: Iterable[Call]) -> Iterator[Flaw]:
     for read in reads:
         head = _head(read)
         append = None if head is None else within.get((head["incarnation"], head["length"]))
-        if append is not None:
+        if head is not None and append is not None:
             start, count = append.result["start"], append.result["count"]
             why = (
                 f"{read.operation} by {read.client} found the length {head['length']}, in the midst of the "
@@ -104,7 +104,9 @@ def _differences(calls: Iterable[Call]) -> Iterator[Flaw]:
     views: dict[tuple[str, int], tuple[str, Call]] = {}
     for call in calls:
         head = _head(call)
-        for position, value in () if head is None else positions_in(call):
+        if head is None:
+            continue
+        for position, value in positions_in(call):
             text, other = views.setdefault((head["incarnation"], position), (frozen(value), call))
             if text != frozen(value):
                 verb = "wrote" if other.operation == "append" else "found"

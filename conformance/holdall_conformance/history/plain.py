@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from holdall import (
@@ -59,10 +59,10 @@ def _plain_json(value: Any) -> Any:
     if value is ABSENT:
         return dict(ABSENT_MARK)
     if isinstance(value, Mapping):
-        named: Mapping[Any, Any] = value
+        named: Any = value
         return {str(name): plain(item) for name, item in named.items()}
     if isinstance(value, list | tuple):
-        items: Sequence[Any] = value
+        items: Any = value
         return [plain(item) for item in items]
     return value
 
