@@ -155,8 +155,8 @@ def _kind(old: Result | None, new: Result | None) -> str | None:
 
 
 def _change(old: Result | None, new: Result | None, name: str, side: Side) -> Change:
-    before, after = old and old.outcome, new and new.outcome
-    return Change(name, side, before, after, new.reason if new else "")
+    before = None if old is None else old.outcome
+    return Change(name, side, before, *((None, "") if new is None else (new.outcome, new.reason)))
 
 
 def _differences(old: Report, new: Report) -> Iterator[str]:

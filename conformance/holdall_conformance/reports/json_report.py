@@ -66,9 +66,9 @@ def read_report(path: Path) -> Report:
         report = Report.from_dict(found)  # pyright: ignore[reportUnknownArgumentType]
     except ValueError as error:
         raise UnusableReport(path, str(error)) from error
-    problem = _problem(report)
-    if problem:
-        raise UnusableReport(path, problem)
+    flaw = _flaw(report)
+    if flaw is not None:
+        raise UnusableReport(path, flaw)
     return report
 
 
@@ -97,7 +97,7 @@ def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
-def _problem(report: Report) -> str | None:
+def _flaw(report: Report) -> str | None:
     """Return what is wrong with the first part that no report has; the types are those of a file, not of code."""
     for name, fits in _PARTS.items():
         if not fits(getattr(report, name)):
