@@ -15,14 +15,16 @@ _DARK = "#30363d"
 _PADDING = 6
 _DIGITS = 1
 _WIDTHS = {
-    3.9: "iIjlJ|'.,:;! ",
-    4.8: "ftrI()[]/-\\",
-    5.9: 'cszkvxyJ_"^*',
-    6.9: "abdeghnopqu0123456789LFEPSTYXZ?$",
-    8.0: "ABCDGKRUVHNOQ&+<>=~#",
-    10.7: "mwMW@%",
+    3.0: "il",
+    3.9: "f jt,",
+    4.7: "r",
+    5.8: "csz",
+    6.6: "aekvxyo",
+    7.0: "bdghnpqu0123456789",
+    9.0: "w",
+    10.7: "m",
 }
-"""Widths in pixels of characters of Verdana at 11 px, the font of badges, rounded up in groups."""
+"""Widths in pixels of the characters of Verdana, the font of badges, at 11 px."""
 
 _WIDTH_OF = {character: width for width, characters in _WIDTHS.items() for character in characters}
 _WIDEST = 11.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdall_conformance.reports.text import counted, declared, duration, joined, sides_of, visible, wrapped
+from holdall_conformance.reports.text import declared, duration, joined, sides_of, visible, wrapped
 from holdall_conformance.results import Outcome, Report, Result, Side
 
 __all__ = ["Change", "Comparison", "compare"]
@@ -84,8 +84,8 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The judgement in one line."""
-        parts = ((len(self.now_failing), "failing now"), (len(self.lost), "that passed before and absent or gone now"))
-        said = [f"{counted(number, 'clause')} {what}" for number, what in parts if number]
+        parts = ((len(self.now_failing), "now failing"), (len(self.lost), "passed before and absent or gone now"))
+        said = [f"{number:,} {what}" for number, what in parts if number]
         return f"worse: {joined(said)}" if said else "not worse"
 
     def to_text(self) -> str:
