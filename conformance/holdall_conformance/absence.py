@@ -71,8 +71,6 @@ _LOCK: Mapping[str, Callable[[Any, str], Any]] = {
     "flag": lambda lock, key: lock.flag(key),
     "clear_flag": lambda lock, key: lock.clear_flag(key),
     "hold": _hold,
-    "ping": lambda lock, _: lock.ping(),
-    "describe": lambda lock, _: lock.describe(),
 }
 
 

@@ -15,7 +15,7 @@ __all__ = ["Opener"]
 
 
 class Opener:
-    """A function that opens a store, a lock, or a `Backend` that brings both.
+    """A function that opens a store or a lock, or gives what brings both: a `Backend`, or a URL.
 
     Args:
         function: takes nothing, or the folder; `timeout` is passed on if it takes that too.
@@ -26,13 +26,16 @@ class Opener:
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._function = function
         self._folder = folder
-        self._identity = (function.__module__, function.__qualname__, str(folder))
+        owner = getattr(function, "__self__", None)
+        self._identity = (function.__module__, function.__qualname__, repr(type(owner)), str(folder))
 
     @property
     def url(self) -> str | None:
         """The URL that holdall opens the backend by; None if the function opens whole stores or locks."""
         if known_url(self._identity) is None:
             handle = self._call({})
+            if isinstance(handle, str):
+                return handle
             if not is_backend(handle):
                 _give_up(handle)
                 return None
@@ -51,13 +54,17 @@ class Opener:
             Absent: the function opens handles of the other side.
 
         """
-        if known_url(self._identity) is None:
+        url = known_url(self._identity)
+        if url is None:
             handle = self._call(settings)
-            if not is_backend(handle):
+            if isinstance(handle, str):
+                url = handle
+            elif is_backend(handle):
+                url = serve(self._identity, lambda: self._call({}), handle)
+            else:
                 return self._checked(handle, what, asynchronous=asynchronous)
-            serve(self._identity, lambda: self._call({}), handle)
         side = "async_" if asynchronous else ""
-        return getattr(holdall, f"open_{side}{what}")(known_url(self._identity), **settings)
+        return getattr(holdall, f"open_{side}{what}")(url, **settings)
 
     def _call(self, settings: Mapping[str, Any]) -> Any:
         parameters = inspect.signature(self._function).parameters.values()

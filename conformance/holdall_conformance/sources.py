@@ -80,8 +80,11 @@ class UrlSource:
     def simulated(self) -> Subject | None:
         """Return the derived core, where the adapter gives no more than a `Backend`."""
         scheme, separator, _ = self.url.partition("://")
-        derived = bool(separator) and load_adapter(scheme).backend is not None
-        return _derived() if derived else None
+        if not separator or load_adapter(scheme).backend is None:
+            return None
+        from holdall_conformance.simulation import derived_subject  # noqa: PLC0415 - children have no use for it
+
+        return derived_subject()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""
@@ -128,7 +131,7 @@ class FactorySource:
     def simulated(self) -> Subject | None:
         """Return the derived core, where the function gives no more than a `Backend`."""
         opener = self._openers.get("store")
-        return None if opener is None or opener.url is None else _derived()
+        return None if opener is None or opener.url is None else UrlSource(opener.url).simulated()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""
@@ -138,11 +141,14 @@ class FactorySource:
 class ClassSource:
     """A backend that a subclass of `StoreConformance` or `LockConformance` opens."""
 
-    url = None
-
     def __init__(self, cls: type, folder: Path) -> None:
         self._class = cls
         self._folder = folder
+
+    @property
+    def url(self) -> str | None:
+        """The URL that `open` returns, if it returns one."""
+        return self._opener(self._class(), "open").url
 
     @property
     def subject(self) -> str:
@@ -158,12 +164,23 @@ class ClassSource:
         return self._opened("lock", asynchronous=asynchronous, settings=settings)
 
     def _opened(self, what: str, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
-        opener = Opener(getattr(self._class(), f"open_{what}"), self._folder)
-        return opener.open(what, asynchronous=asynchronous, settings=settings)
+        given = self._class()
+        try:
+            return self._opener(given, f"open_{what}").open(what, asynchronous=asynchronous, settings=settings)
+        except NotImplementedError:
+            both = self._opener(given, "open")
+            if both.url is not None:
+                return both.open(what, asynchronous=asynchronous, settings=settings)
+        message = f"no {what} was given"
+        raise Absent(message)
+
+    def _opener(self, given: Any, name: str) -> Opener:
+        return Opener(getattr(given, name), self._folder)
 
     def simulated(self) -> Subject | None:
-        """Return None: a class gives whole stores and locks."""
-        return None
+        """Return the derived core, where `open` gives no more than a `Backend`."""
+        url = self.url
+        return None if url is None else UrlSource(url).simulated()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""
@@ -200,12 +217,6 @@ def source_from(told: list[Any]) -> Source:
         return FactorySource(*rest)
     file, module, name, folder = rest
     return ClassSource(_class_in(file, module, name), Path(folder))
-
-
-def _derived() -> Subject:
-    from holdall_conformance.simulation import derived_subject  # noqa: PLC0415 - children have no use for it
-
-    return derived_subject()
 
 
 def resolved(name: str) -> Callable[..., Any]:

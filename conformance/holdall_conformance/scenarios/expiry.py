@@ -227,7 +227,7 @@ def recreated_does_not_expire_twice(harness: Harness) -> None:
     assert [record.value for record in store.scan(scope).items] == [2, 2]
 
 
-@scenario("expiry.sweep-removes-only-what-expired", waits=True)
+@scenario("expiry.sweep-removes-only-what-expired")
 def sweep_removes_only_what_expired(harness: Harness) -> None:
     """Sweep counts what it removed, changes no answer, and a second one does not count it again."""
     store, scope = harness.store, harness.new_scope()

@@ -1,0 +1,52 @@
+"""A first look at one side of a backend: what it calls itself, what it declares, and which operations it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdall import Capabilities, Unsupported
+from holdall_conformance.absence import Absent, absent_from_lock, absent_from_store
+from holdall_conformance.harness import Harness
+
+__all__ = ["Look", "look_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the first look saw.
+
+    Attributes:
+        adapter: the name that the backend gives itself.
+        capabilities: what it declares.
+        absent: operations that it does not have; "store" or "lock" where it has none at all.
+
+    """
+
+    adapter: str
+    capabilities: Capabilities
+    absent: frozenset[str]
+
+
+def look_at(harness: Harness) -> Look:
+    """Look at one side of a backend.
+
+    Args:
+        harness: an entered harness of that side.
+
+    Raises:
+        Absent: the backend has no such side.
+
+    """
+    capabilities = harness.capabilities
+    names: list[str] = []
+    absent: set[str] = set()
+    for what, probe in (("store", absent_from_store), ("lock", absent_from_lock)):
+        try:
+            handle: Any = getattr(harness, what)
+        except (Absent, Unsupported):
+            absent.add(what)
+            continue
+        names.append(getattr(handle, "adapter", "") or type(harness.bare(handle)).__name__)
+        absent |= probe(handle, harness.new_scope())
+    return Look(names[0], capabilities, frozenset(absent))
