@@ -83,7 +83,7 @@ class Verdict:
         return self.explained is None
 
 
-def check(model: Model, calls: Iterable[Call], *, kind: str = "", work: int = WORK) -> Verdict:
+def check(model: Model, calls: Iterable[Call], *, kind: str = "", work: int = WORK, pinned: bool = True) -> Verdict:
     """Judge the calls on one object.
 
     Args:
@@ -91,13 +91,14 @@ def check(model: Model, calls: Iterable[Call], *, kind: str = "", work: int = WO
         calls: the calls, in any order.
         kind: what the object is called in texts.
         work: how many nodes to visit before giving up.
+        pinned: as for `Search`.
 
     """
     history = sorted(calls, key=lambda call: call.invoked)
     flaw = model.flaw(history)
     if flaw is not None:
         return Verdict(kind, history, explained=False, flaw=flaw)
-    found = Search(model, history).run(work)
+    found = Search(model, history, pinned=pinned).run(work)
     return Verdict(kind, history, found.explained, found.order, found.blocked, found.state, None, found.work)
 
 

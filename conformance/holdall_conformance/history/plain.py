@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from holdall import (
     ABSENT,
@@ -59,11 +59,9 @@ def _plain_json(value: Any) -> Any:
     if value is ABSENT:
         return dict(ABSENT_MARK)
     if isinstance(value, Mapping):
-        named: Any = value
-        return {str(name): plain(item) for name, item in named.items()}
+        return {str(name): plain(item) for name, item in cast("Any", value).items()}
     if isinstance(value, list | tuple):
-        items: Any = value
-        return [plain(item) for item in items]
+        return [plain(item) for item in cast("Any", value)]
     return value
 
 

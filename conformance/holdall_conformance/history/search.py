@@ -77,10 +77,12 @@ class Search:
     Args:
         model: the model of the object.
         calls: the calls.
+        pinned: whether to use what the calls tell of the identity of the state; without, a search takes longer, and
+            the longest order of a bad history is the one that comes to people's minds.
 
     """
 
-    def __init__(self, model: Model, calls: Sequence[Call]) -> None:
+    def __init__(self, model: Model, calls: Sequence[Call], *, pinned: bool = True) -> None:
         moves = sorted(model.moves(calls), key=lambda move: move.call.invoked)
         self._model = model
         self._known = [move for move in moves if move.call.outcome != "unknown"]
@@ -90,7 +92,7 @@ class Search:
         self._all = (1 << len(self._known)) - 1
         self._pinned: dict[Hashable, int] = {}
         for number, move in enumerate(self._known):
-            if move.pin is not None:
+            if pinned and move.pin is not None:
                 self._pinned[move.pin] = self._pinned.get(move.pin, 0) | 1 << number
         self._seen: dict[tuple[int, Any], list[int]] = {}
 
