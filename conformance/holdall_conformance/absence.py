@@ -19,11 +19,19 @@ class Absent(Exception):
     """Ends a scenario that needs what the backend does not have; its text says what that is."""
 
 
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _nothing(_: Any) -> None:
+    return None
+
+
 _STORE: Mapping[str, Callable[[Any, str], Any]] = {
     "put": lambda store, scope: store.put(scope, "k", 1),
     "get": lambda store, scope: store.get(scope, "k"),
     "get_many": lambda store, scope: store.get_many(scope, ["k"]),
-    "update": lambda store, scope: store.update(scope, "k", lambda value: value),
+    "update": lambda store, scope: store.update(scope, "k", _unchanged),
     "touch": lambda store, scope: store.touch(scope, "k", 60),
     "put_many": lambda store, scope: store.put_many(scope, {"k": 1}),
     "scan": lambda store, scope: store.scan(scope),
@@ -32,7 +40,7 @@ _STORE: Mapping[str, Callable[[Any, str], Any]] = {
     "iter_records": lambda store, scope: list(store.iter_records(scope)),
     "iter_keys": lambda store, scope: list(store.iter_keys(scope)),
     "commit": lambda store, scope: store.commit([Put(scope, "k", 1)]),
-    "transaction": lambda store, _: store.transaction(lambda _: None),
+    "transaction": lambda store, _: store.transaction(_nothing),
     "delete": lambda store, scope: store.delete(scope, "k"),
     "delete_many": lambda store, scope: store.delete_many(scope, ["k"]),
     "clear": lambda store, scope: store.clear(scope),

@@ -46,7 +46,8 @@ def serve(identity: Any, make: Callable[[], Backend], first: Any) -> str:
         ConfigError: it does not say what it can do.
 
     """
-    capabilities, waits = getattr(first, "capabilities", None), getattr(first, "io", "blocking")
+    capabilities: Any = getattr(first, "capabilities", None)
+    waits: InputOutput = getattr(first, "io", "blocking")
     if not isinstance(capabilities, Capabilities):
         message = f"{type(first).__name__} needs an attribute `capabilities` of type holdall.Capabilities"
         raise ConfigError(message)

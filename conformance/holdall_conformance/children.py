@@ -176,9 +176,10 @@ class Child:
 
 
 def _message(line: bytes) -> Any:
-    message = json.loads(line)
-    if isinstance(message, dict) and _ABSENT in message:
-        raise Absent(str(message[_ABSENT]))
+    message: Any = json.loads(line)
+    told: Sequence[Any] = message if isinstance(message, list) else ()
+    if told and told[0] == _ABSENT:
+        raise Absent(str(told[1]))
     return message
 
 
@@ -286,4 +287,4 @@ def main(target: str, arguments: str) -> None:
         with Harness.told(told) as harness:
             function(parent, harness, *rest)
     except Absent as absent:
-        parent.say({_ABSENT: str(absent)})
+        parent.say([_ABSENT, str(absent)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
 import tempfile
@@ -114,7 +113,6 @@ def _run(
     from holdall_conformance.runner import Plan, run  # noqa: PLC0415 - it imports every clause
     from holdall_conformance.sources import source_of  # noqa: PLC0415 - as above
 
-    logging.getLogger("holdall").addHandler(logging.NullHandler())  # what clauses provoke is no news
     with tempfile.TemporaryDirectory(prefix="holdall-check-") as folder:
         source = source_of(target, lock, Path(folder))
         plan = Plan(source=source, level=level, sides=_SIDES[side], only=only, effort=effort)

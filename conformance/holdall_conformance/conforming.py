@@ -89,7 +89,7 @@ class _Conformance:
                 source,
                 asynchronous=asynchronous,
                 level=pytestconfig.getoption("--holdall-level") or self.level,
-                effort=pytestconfig.getoption("--holdall-effort"),
+                effort=float(pytestconfig.getoption("--holdall-effort") or 1.0),
                 seed=seed,
                 absent=self._absent(source, asynchronous=asynchronous),
             )
@@ -105,7 +105,7 @@ class _Conformance:
                 with Harness(source, asynchronous=asynchronous) as harness:
                     known = look_at(harness).absent
             except Absent:
-                known = frozenset()
+                known = frozenset[str]()
             _absent[type(self), asynchronous] = known
         return known
 

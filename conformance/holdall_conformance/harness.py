@@ -23,7 +23,7 @@ __all__ = ["Harness"]
 
 _SHORT_TTL = 0.05
 _SLACK = 0.02
-_FEW = 3
+_FEW = 2
 """How many processes race at the level base."""
 
 

@@ -26,8 +26,8 @@ class Opener:
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._function = function
         self._folder = folder
-        owner = getattr(function, "__self__", None)
-        self._identity = (function.__module__, function.__qualname__, repr(type(owner)), str(folder))
+        owner: Any = getattr(function, "__self__", None)
+        self._identity = (function.__module__, function.__qualname__, str(owner.__class__), str(folder))
 
     @property
     def url(self) -> str | None:

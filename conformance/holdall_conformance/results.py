@@ -148,7 +148,7 @@ class Report:
         return {"format": FORMAT, "verdict": self.verdict, "conforms": self.conforms, **asdict(self)}
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+    def from_dict(cls, found: Any) -> Self:
         """Return the report that `to_dict` turned into JSON values.
 
         Args:
@@ -158,13 +158,14 @@ class Report:
             ValueError: they are not those of a report, or of a format that this version does not know.
 
         """
-        if not isinstance(found, Mapping) or found.get("format") != FORMAT:  # pyright: ignore[reportUnnecessaryIsInstance]
+        settings: dict[str, Any] = {**found} if isinstance(found, dict) else {}
+        if settings.pop("format", None) != FORMAT:
             message = f"this is no report of `holdall check --json` in format {FORMAT}"
             raise ValueError(message)
         try:
-            settings = {name: value for name, value in found.items() if name not in {"format", "verdict", "conforms"}}
-            settings["results"] = tuple(Result(**result) for result in found["results"])
-            return cls(**settings)
+            del settings["verdict"], settings["conforms"]
+            results: list[dict[str, Any]] = settings.pop("results")
+            return cls(results=tuple(Result(**result) for result in results), **settings)
         except (KeyError, TypeError) as error:
             message = f"this is no report of `holdall check --json`: {error}"
             raise ValueError(message) from error

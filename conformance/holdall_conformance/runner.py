@@ -6,9 +6,10 @@ import datetime as dt
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from holdall import ConfigError, Unsupported
 from holdall_conformance.absence import Absent
@@ -17,15 +18,16 @@ from holdall_conformance.leftovers import clear_away
 from holdall_conformance.looking import Look, look_at
 from holdall_conformance.results import Level, Report, Result, Side
 from holdall_conformance.scenario import Scenario, all_scenarios
+from holdall_conformance.sides import results_of_sides
 from holdall_conformance.sources import Source
 from holdall_conformance.surroundings import environment, versions
 from holdall_conformance.trial import try_scenario
 
-__all__ = ["Plan", "chosen", "run"]
+__all__ = ["Plan", "chosen", "run", "side_results"]
 
-_SIDE_BY_SIDE = 24
-_LEISURE = 0.4
-"""Seconds that a short ttl leaves where many clauses wait side by side."""
+_SIDE_BY_SIDE = 16
+_LEISURE, _BRIEFLY = 0.5, 0.2
+"""Seconds that a short ttl leaves: where many clauses wait side by side, and otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ class _Run:
             message = f"{self._plan.source.subject} gives no handle to try: {'; '.join(self._remarks)}"
             raise ConfigError(message)
         look = next(iter(self._looks.values()))
-        results = [*self._side_by_side(), *self._one_by_one()]
+        results = self._results()
         with self._harness(next(iter(self._looks))) as harness:
             self._remarks += clear_away(harness)
         return Report(
@@ -139,29 +141,68 @@ class _Run:
         except (Absent, Unsupported) as absent:
             self._remarks.append(f"the {side} side was not tried: {absent}")
 
-    def _harness(self, side: Side, scenario: Scenario | None = None) -> Harness:
-        plan, look = self._plan, self._looks.get(side)
-        return Harness(
-            plan.source,
-            asynchronous=side == "async",
-            level=plan.level,
-            effort=plan.effort,
-            seed=f"{plan.seed}/{side}/{'' if scenario is None else scenario.id}",
-            absent=look.absent if look is not None else (),
-            run=self._name,
-            **({"patience": _LEISURE} if scenario is not None and scenario.waits else {}),
-        )
+    def _harness(self, side: Side) -> Harness:
+        return Harness(self._plan.source, asynchronous=side == "async", run=self._name)
 
-    def _try(self, side: Side, scenario: Scenario) -> Result:
-        result = try_scenario(scenario, lambda: self._harness(side, scenario))
-        self._notice(result)
+    def _results(self) -> list[Result]:
+        plan = self._plan
+        settings: dict[str, Any] = {
+            "level": plan.level,
+            "only": list(plan.only),
+            "effort": plan.effort,
+            "seed": plan.seed,
+            "run": self._name,
+        }
+        sides: list[Side] = list(self._looks)
+        absent = {side: sorted(look.absent) for side, look in self._looks.items()}
+        if len(sides) == 1:
+            return side_results(plan.source, sides[0], absent=absent, notice=self._notice, **settings)
+        return results_of_sides(plan.source, sides, {**settings, "absent": absent}, self._notice)
+
+
+def side_results(
+    source: Source,
+    side: Side,
+    *,
+    level: Level,
+    only: Sequence[str],
+    effort: float,
+    seed: int,
+    run: str,
+    absent: Mapping[Side, Sequence[str]],
+    notice: Callable[[Result], None],
+) -> list[Result]:
+    """Run the clauses on one side: first those that wait, beside each other, then the rest one by one.
+
+    Args:
+        source: the backend.
+        side: which handles to try.
+        level: "base" or "full".
+        only: patterns of ids, or names of groups; empty for the whole level.
+        effort: by how much to do more than usual, or less.
+        seed: of every random choice.
+        run: what the names of all scopes begin with.
+        absent: operations that the sides lack.
+        notice: is told of every result as it comes.
+
+    """
+
+    def attempt(scenario: Scenario) -> Result:
+        harness = Harness(
+            source,
+            asynchronous=side == "async",
+            level=level,
+            effort=effort,
+            seed=f"{seed}/{side}/{scenario.id}",
+            patience=_LEISURE if scenario.waits else _BRIEFLY,
+            absent=absent[side],
+            run=run,
+        )
+        result = try_scenario(scenario, lambda: harness)
+        notice(result)
         return result
 
-    def _side_by_side(self) -> list[Result]:
-        waiting = [(side, scenario) for scenario in self._scenarios if scenario.waits for side in self._looks]
-        with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-            tried = [pool.submit(self._try, side, scenario) for side, scenario in waiting]
-            return [future.result() for future in as_completed(tried)]
-
-    def _one_by_one(self) -> list[Result]:
-        return [self._try(side, scenario) for side in self._looks for scenario in self._scenarios if not scenario.waits]
+    scenarios = chosen(level, only)
+    with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
+        waited = list(pool.map(attempt, [scenario for scenario in scenarios if scenario.waits]))
+    return waited + [attempt(scenario) for scenario in scenarios if not scenario.waits]

@@ -240,7 +240,8 @@ def resolved(name: str) -> Callable[..., Any]:
     if not callable(found):
         message = f"{name!r} is no function but {type(found).__name__}"
         raise ConfigError(message)
-    return found
+    function: Callable[..., Any] = found
+    return function
 
 
 def _class_in(file: str, module: str, name: str) -> type:

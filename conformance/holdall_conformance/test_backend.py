@@ -24,4 +24,4 @@ class TestBackend(StoreConformance):
 
     def source(self, config: pytest.Config, tmp_path: Path) -> Source:
         """Return the backend that the command line names."""
-        return source_of(config.getoption("--holdall-url"), config.getoption("--holdall-lock"), tmp_path)
+        return source_of(str(config.getoption("--holdall-url")), config.getoption("--holdall-lock"), tmp_path)

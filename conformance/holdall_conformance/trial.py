@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PATIENCE", "try_scenario"]
 
+_SILENCE = logging.NullHandler()
 PATIENCE = 600.0
 """Seconds after which a clause counts as hanging: far more than any takes."""
 
@@ -65,6 +67,7 @@ def try_scenario(scenario: Scenario, make: Callable[[], Harness], *, patience: f
         patience: seconds after which the clause counts as hanging; its thread is left behind then.
 
     """
+    logging.getLogger("holdall").addHandler(_SILENCE)  # what a clause provokes is no news
     harness = make()
     trial = _Trial(scenario, lambda: harness)
     began = time.perf_counter()
@@ -88,7 +91,7 @@ def try_scenario(scenario: Scenario, make: Callable[[], Harness], *, patience: f
 
 
 def _note_hanging(trial: _Trial, thread: threading.Thread, patience: float) -> None:
-    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the way to look at another thread's stack
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - documented
     stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
     trial.outcome, trial.reason = "failed", f"hangs: it did not end within {patience:g} s"
     trial.detail = f"{trial.reason}; it stands here:\n\n{stack}".rstrip()

@@ -186,7 +186,7 @@ def id_survives_sweep(harness: Harness) -> None:
         assert store.append(scope, "k", ["x" * 3_000], batch_id=f"b{number}") == result
 
 
-@scenario("batches.last-thousand-kept-after-truncate")
+@scenario("batches.last-thousand-kept-after-truncate", level="full")
 def last_thousand_kept_after_truncate(harness: Harness) -> None:
     """A batch is known as long as an entry of it is kept, and the last 1,000 also after everything was truncated."""
     store, scope = harness.store, harness.new_scope()

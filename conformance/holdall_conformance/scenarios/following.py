@@ -176,7 +176,7 @@ def dropped_while_waiting(harness: Harness) -> None:
     later.join()
 
 
-@scenario("follow.large-log")
+@scenario("follow.large-log", level="full")
 def large_log(harness: Harness) -> None:
     """Following a log from its beginning gives all of thousands of entries, in order, while it grows."""
     store, writer, scope = harness.open_store(), harness.store, harness.new_scope()

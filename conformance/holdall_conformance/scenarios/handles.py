@@ -156,7 +156,7 @@ def fit_the_protocols(harness: Harness) -> None:
     assert isinstance(lock, lock_protocol)
 
 
-@scenario("handles.shared-by-threads")
+@scenario("handles.shared-by-threads", level="full")
 def shared_by_threads(harness: Harness) -> None:
     """Eight threads that use one store and one lock at once, for everything, do not disturb each other."""
     store, lock, scope = harness.store, harness.lock, harness.new_scope()

@@ -250,7 +250,7 @@ def use_once_at_a_time(harness: Harness) -> None:
     assert lock.held(key) is False
 
 
-@scenario("holds.many-at-once")
+@scenario("holds.many-at-once", level="full")
 def many_at_once(harness: Harness) -> None:
     """200 leases of one handle are all renewed in time, by a bounded number of threads."""
     lock, ttl, lost = harness.lock, _ttl(harness, 3.0), list[Any]()

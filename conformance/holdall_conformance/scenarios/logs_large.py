@@ -34,14 +34,14 @@ def _check(store: Store, scope: str, entries: list[str], first: int = 0) -> None
     assert head_of(store, scope, "k")[:2] == (first, total)
 
 
-@scenario("logs.large-of-single-entries")
+@scenario("logs.large-of-single-entries", level="full")
 def large_of_single_entries(harness: Harness) -> None:
     """A log of some hundred single entries of several KiB reads whole from every place."""
     store, scope = harness.store, harness.new_scope()
     _check(store, scope, _grow(store, scope, [1] * 200, 4_000))
 
 
-@scenario("logs.large-of-mixed-batches")
+@scenario("logs.large-of-mixed-batches", level="full")
 def large_of_mixed_batches(harness: Harness) -> None:
     """A log of batches of 1 to 1,000 entries of mixed sizes reads whole from every place."""
     store, scope = harness.store, harness.new_scope()
@@ -55,7 +55,7 @@ def large_of_mixed_batches(harness: Harness) -> None:
     _check(store, scope, entries)
 
 
-@scenario("logs.large-batches")
+@scenario("logs.large-batches", level="full")
 def large_batches(harness: Harness) -> None:
     """Batches of 1,000 entries and of 3 MB, the promised minimum, are whole, between small ones."""
     store, scope = harness.store, harness.new_scope()
@@ -77,7 +77,7 @@ def entry_of_a_mebibyte(harness: Harness) -> None:
     _check(store, scope, entries)
 
 
-@scenario("logs.large-truncated-anywhere")
+@scenario("logs.large-truncated-anywhere", level="full")
 def large_truncated_anywhere(harness: Harness) -> None:
     """A large log that is truncated again and again, within batches and between, keeps exactly the rest."""
     store, scope = harness.store, harness.new_scope()

@@ -45,7 +45,7 @@ _EDGES += [
 ]
 
 
-@scenario("paging.many-keys")
+@scenario("paging.many-keys", level="full")
 def many_keys(harness: Harness) -> None:
     """2,500 keys are listed all, once and in order, with limits from 7 to 50,000."""
     store, scope = harness.store, harness.new_scope()
