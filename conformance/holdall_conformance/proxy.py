@@ -54,7 +54,7 @@ class Proxy:
         self._plan: Plan = _pass
         self._requests = self._struck = self._connections = 0
         self._wires: list[Wire] = []
-        self._closing = False
+        self._closing = self._severing = False
         self._listener = socket.create_server((_LOOPBACK, 0), backlog=_BACKLOG)
         self._listener.settimeout(0)
         self.port: int = self._listener.getsockname()[1]
@@ -139,13 +139,20 @@ class Proxy:
         """Pass everything again; connections that hang do so until their client closes them."""
         self.follow(_pass)
 
+    def disconnect(self) -> None:
+        """Close every connection that there is, so that whoever waits for a reply goes on."""
+        self._severing = True
+        self._awake()
+
     def close(self) -> None:
         """Close every connection, stop listening, and end the thread."""
-        with self._lock:
-            self._closing = True
+        self._closing = True
+        self._awake()
+        self._thread.join()
+
+    def _awake(self) -> None:
         with contextlib.suppress(OSError):
             self._wake.send(b"!")
-        self._thread.join()
 
     def __enter__(self) -> Self:
         """Return the proxy."""
@@ -181,6 +188,12 @@ class Proxy:
                 self._carefully(wire, end)
         for wire in self._wires:
             self._carefully(wire, None)
+        if self._waker.fileno() in ready:
+            self._waker.recv(_BACKLOG)
+        if self._severing:
+            self._severing = False
+            for wire in self._wires:
+                wire.is_over = True
         self._bury()
 
     def _wanted(self, now: float) -> Iterator[tuple[int, tuple[Wire | None, End | None, int]]]:
