@@ -1,9 +1,10 @@
 """Histories of a log reduced to some of its lives, from its first append to its drop.
 
 Every call that tells of a life names its incarnation. Those that name another life may go, since the log is absent
-where that life was. Then nobody knows any more what a drop met, so the outcomes of drops are left open, or, if one life
-is left, drops go too. So do refusals that show a mark, which may be that of another life. Appends of unknown outcome go
-if they cannot have been in the lives that are left: all positions there that anybody told of are somebody else's.
+where that life was. Then nobody knows any more what a drop or a truncate met, so their outcomes are left open, or, if
+one life is left, drops go too. So do refusals that show a mark, which may be that of another life. Appends of unknown
+outcome go if they cannot have been in the lives that are left: all positions there that anybody told of are somebody
+else's.
 """
 
 from __future__ import annotations
@@ -30,9 +31,14 @@ def only_lives(calls: Sequence[Call], lives: Collection[str]) -> Sequence[Call]:
     for call in calls:
         if life_of(call) in lives or (call.operation == "append" and call.outcome == "unknown" and not settled):
             found.append(call)
-        elif call.operation == "drop" and call.outcome != "refused" and call.result is not False and len(lives) > 1:
+        elif _changes(call) and (call.operation == "truncate" or len(lives) > 1):
             found.append(replace(call, returned=None, outcome="unknown", result=None))
     return found
+
+
+def _changes(call: Call) -> bool:
+    """Tell whether a call may have dropped or truncated a log."""
+    return call.operation in {"drop", "truncate"} and call.outcome != "refused" and call.result not in (False, 0)
 
 
 def _head(call: Call) -> Mapping[str, Any] | None:

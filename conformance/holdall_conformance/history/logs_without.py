@@ -34,14 +34,16 @@ def logs_without(calls: Sequence[Call], numbers: Sequence[int]) -> Sequence[Call
     """
     if any(call.operation == "truncate" and call.result != 0 for call in calls):
         return calls
-    for call in [calls[number] for number in numbers]:
-        if _may_go(call, calls):
-            calls = _without(calls, call)
+    chosen = [calls[number] for number in numbers]
+    appends = [call for call in chosen if call.operation == "append" and call.outcome == "returned"]
+    for append in sorted(appends, key=lambda call: -call.result["start"]):  # so the next is still told as it was
+        if _may_go(append, calls):
+            calls = _without(calls, append)
     return calls
 
 
 def _may_go(append: Call, calls: Sequence[Call]) -> bool:
-    if append.operation != "append" or append.outcome != "returned" or append.result["start"] == 0:
+    if append.result["start"] == 0:
         return False
     same = [call for call in calls if _is_repeated(call, append)]
     return append in calls and all(call.outcome != "unknown" for call in same)
@@ -58,7 +60,7 @@ def _without(calls: Sequence[Call], append: Call) -> Sequence[Call]:
     fence, found = fence_of(append.arguments), list[Call]()
     for call in calls:
         shows = call.outcome == "refused" and fence is not None and call.result.get("mark") == fence
-        told = None if call is append or shows or _is_repeated(call, append) else shift.told(call)
+        told = None if call == append or shows or _is_repeated(call, append) else shift.told(call)
         found += [] if told is None else [told]
     return found
 

@@ -25,7 +25,7 @@ from holdall_conformance.history.logs_lives import life_of, only_lives
 from holdall_conformance.history.logs_without import logs_without
 from holdall_conformance.history.records_without import records_without
 
-__all__ = ["minimise"]
+__all__ = ["is_idle", "minimise", "until"]
 
 _MOST_CHECKS = 600
 _PATIENCE = WORK // 5
@@ -57,7 +57,7 @@ class _Shrinking:
         size = 0
         while size != len(self._best.calls):
             size = len(self._best.calls)
-            self._drop(_without_idle, _idle)
+            self._drop(_without_idle, is_idle)
             if self._best.kind == "record":
                 self._drop(records_without, _writes)
             if self._best.kind == "log":
@@ -93,7 +93,7 @@ class _Shrinking:
         low, high = 0, len(moments) - 1
         while low < high:
             middle = (low + high) // 2
-            if self._accept(_until(calls, moments[middle])):
+            if self._accept(until(calls, moments[middle])):
                 high = middle
             else:
                 low = middle + 1
@@ -129,8 +129,14 @@ class _Shrinking:
                 start += size
 
 
-def _until(calls: Sequence[Call], moment: float) -> Sequence[Call]:
-    """Return the history as it was at a moment."""
+def until(calls: Sequence[Call], moment: float) -> Sequence[Call]:
+    """Return the history as it was at a moment.
+
+    Args:
+        calls: the whole history.
+        moment: the last moment that counts.
+
+    """
     found: list[Call] = []
     for call in calls:
         if call.returned is not None and call.returned <= moment:
@@ -140,8 +146,13 @@ def _until(calls: Sequence[Call], moment: float) -> Sequence[Call]:
     return found
 
 
-def _idle(call: Call) -> bool:
-    """Tell whether a call changed nothing, wherever it took effect."""
+def is_idle(call: Call) -> bool:
+    """Tell whether a call changed nothing, wherever it took effect.
+
+    Args:
+        call: the call.
+
+    """
     if call.outcome != "returned":
         return call.outcome == "refused"
     if call.operation in READS or (call.operation in {"acquire", "try_acquire"} and call.result is None):
@@ -156,4 +167,4 @@ def _without_idle(calls: Sequence[Call], numbers: Sequence[int]) -> Sequence[Cal
 
 
 def _writes(call: Call) -> bool:
-    return not _idle(call)
+    return not is_idle(call)
