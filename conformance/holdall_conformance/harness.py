@@ -169,8 +169,8 @@ class Harness:
         return max(1, round(number * self.effort))
 
     def racers(self, most: int) -> int:
-        """Return how many processes are to race: as many as asked for at level full, a few at level base."""
-        return most if self.level == "full" else min(most, _FEW)
+        """Return how many processes are to race: by the effort at level full, a few at level base."""
+        return max(_FEW, self.scaled(most)) if self.level == "full" else min(most, _FEW)
 
     def subject_of_simulation(self) -> Subject:
         """Return what the simulation is to run, if the backend gives something that can be simulated."""

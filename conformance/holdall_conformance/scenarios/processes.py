@@ -13,7 +13,7 @@ from holdall_conformance.scenarios.processes_work import check_batches
 
 _WORK = "holdall_conformance.scenarios.processes_work"
 _WRITERS, _TIMES = 6, 25
-_RACERS, _ASYNC_RACERS, _ROUNDS = 32, 12, 4
+_RACERS, _ASYNC_RACERS, _ROUNDS = 16, 8, 4
 _APPENDERS, _BATCHES = 6, 25
 _LOAD_PROCESSES, _LOAD_SECONDS = 8, 2.5  # synchronous and asynchronous, 5 seconds in all
 
