@@ -135,9 +135,16 @@ class Proxy:
         """
         self.follow(lambda _: fault)
 
-    def heal(self) -> None:
-        """Pass everything again; connections that hang do so until their client closes them."""
-        self.follow(_pass)
+    def heal(self) -> int:
+        """Pass everything again, and return how often a fault had its effect before.
+
+        Connections that hang do so until their client or `disconnect` closes them.
+
+        """
+        with self._lock:
+            struck = self._struck
+            self.follow(_pass)
+        return struck
 
     def disconnect(self) -> None:
         """Close every connection that there is, so that whoever waits for a reply goes on."""

@@ -19,12 +19,17 @@ from holdall_conformance.proxy import Proxy
 from holdall_conformance.proxy_faults import PASS, Fault
 from holdall_conformance.scenarios.ambiguity_writes import World, Write
 
-__all__ = ["Trials", "usable"]
+__all__ = ["Trials", "check", "usable"]
 
 _RECOVERY = 30.0
 """Seconds within which a handle must work again when the way is free."""
 _STUCK = 60.0
 """Seconds in which whatever waits must end once its connections are closed."""
+
+
+def check(problems: Sequence[str]) -> None:
+    """Fail with all problems, a line each, if there is one."""
+    assert not problems, "\n".join(problems)
 
 
 def usable(harness: Harness, kinds: Sequence[type[Write]]) -> list[type[Write]]:
@@ -76,6 +81,7 @@ class Trials:
         timeout: that of the handles with the faults on their way, in seconds.
         limit: seconds in which a write must have ended.
         then: what happens to every request and connection after the fault, until the write has ended.
+        settled: whether a write must return, since nothing is lost for good.
 
     """
 
@@ -84,6 +90,7 @@ class Trials:
     timeout: float = 10.0
     limit: float = 30.0
     then: Fault = PASS
+    settled: bool = False
 
     def problems(self, harness: Harness, kinds: Sequence[type[Write]]) -> list[str]:
         """Try writes one after the other and return what was wrong, a line each.
@@ -119,22 +126,28 @@ class Trials:
             if not problem:
                 proxy.strike(fault, at=at, then=self.then)
                 outcome = _Outcome(write)
-                problem = self._awaited(outcome, proxy) or _judged(write, outcome)
+                problem = self._awaited(outcome, proxy)
+                struck = proxy.heal()
+                if not struck and at > 1:
+                    return
+                problem = problem or self._judged(write, outcome) or ("" if struck else "no request of it was seen")
             if problem:
                 yield f"{kind.name}, {fault} at request {at}: {problem}"
-            elif not proxy.struck:
-                return
+
+    def _judged(self, write: Write, outcome: _Outcome) -> str:
+        if self.settled and outcome.error is not None:
+            return f"raised {reason_of(outcome.error)}"
+        return _judged(write, outcome)
 
     def _awaited(self, outcome: _Outcome, proxy: Proxy) -> str:
-        began = time.monotonic()
+        """Wait for the end of a write; where it does not come, close the connections."""
         if outcome.ends_within(self.limit):
-            proxy.heal()
             return ""
-        proxy.heal()
+        began = time.monotonic()
         proxy.disconnect()
         ended = outcome.ends_within(_STUCK)
-        after = f"{time.monotonic() - began:.1f} s, when its connections were closed" if ended else "never"
-        return f"did not end within {self.limit:g} s, with a timeout of {self.timeout:g} s (it ended: {after})"
+        after = f"{time.monotonic() - began:.1f} s after its connections were closed" if ended else "not even then"
+        return f"did not end within {self.limit:g} s, with a timeout of {self.timeout:g} s; it ended {after}"
 
 
 def _recovered(write: Write) -> str:
@@ -159,19 +172,18 @@ def _judged(write: Write, outcome: _Outcome) -> str:
     error = outcome.error
     if isinstance(error, Absent):
         raise error
-    certain = None if isinstance(error, OutcomeUnknown) else error is None
-    if not certain and not isinstance(error, OutcomeUnknown | Unavailable | StoreTimeout):
-        return f"raised {reason_of(error)}" if error is not None else ""
+    if error is not None and not isinstance(error, OutcomeUnknown | Unavailable | StoreTimeout):
+        return f"raised {reason_of(error)}"
+    said = "returned" if error is None else f"raised {type(error).__name__}"
     try:
         applied = write.applied()
-        if certain is not None and applied != certain:
-            said = "returned" if certain else f"raised {type(error).__name__}, which says that nothing was applied"
+        if not isinstance(error, OutcomeUnknown) and applied != (error is None):
             return f"{said}, and it was {'applied' if applied else 'not applied'}"
-        if isinstance(error, HoldallError):
-            write.explain(error)
-        else:
+        if error is None:
             write.confirm(outcome.result)
+        else:
+            write.explain(error)
         write.repeat()
     except (AssertionError, HoldallError) as problem:
-        return f"{'returned' if error is None else f'raised {type(error).__name__}'}, but {reason_of(problem)}"
+        return f"{said}, but {reason_of(problem)}"
     return ""

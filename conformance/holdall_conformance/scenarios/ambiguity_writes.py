@@ -10,7 +10,7 @@ from holdall import ABSENT, ANY, Append, Delete, HoldallError, Lock, Put, Store
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenarios.support import head_of, lease_of, record_of, values_of
 
-__all__ = ["COMMITS", "LEASES", "LOGS", "RECORDS", "World", "Write"]
+__all__ = ["COMMITS", "FEW", "LEASES", "LOGS", "RECORDS", "World", "Write"]
 
 
 class World:
@@ -606,3 +606,5 @@ LOGS: tuple[type[Write], ...] = (
 )
 LEASES: tuple[type[Write], ...] = (Acquire, Renew, Release, RaiseFloor, SetFlag)
 COMMITS: tuple[type[Write], ...] = (CommitSeveral, Transaction)
+FEW: tuple[type[Write], ...] = (PutVersion, DeleteAny, AppendBatch, Acquire, Renew)
+"""One of each sort, for what takes long."""

@@ -326,6 +326,18 @@ def test_a_plan_is_asked_at_each_connection_and_request(proxy):
     assert [each.connection for each in moments if not each.of_connection] == [1, 2]
 
 
+def test_whoever_waits_goes_on_when_connections_are_closed(proxy, client):
+    proxy.strike(hang())
+    client.send(b"word\n")
+    assert client.stays_quiet()
+    assert proxy.heal() == 1
+    proxy.disconnect()
+    assert client.is_cut_off()
+    with Client(proxy) as other:
+        assert other.ask(b"next") == b"got next\n"
+    assert proxy.heal() == 0
+
+
 def test_closing_ends_thread_sockets_and_connections(echo):
     proxy = Proxy("127.0.0.1", echo.port)
     with Client(proxy) as client:

@@ -1,0 +1,181 @@
+"""The clauses of ambiguity: they hold on a sound backend behind a server, and find backends that lie."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from holdall import OutcomeUnknown, Unavailable
+from holdall.derived.access import Access
+from holdall_adapters.postgres.port import Server
+from holdall_conformance.absence import Absent
+from holdall_conformance.harness import Harness
+from holdall_conformance.proxied import through_proxy
+from holdall_conformance.proxy_faults import delay_reply, drop_reply, hang
+from holdall_conformance.scenario import all_scenarios
+from holdall_conformance.scenarios.ambiguity_trials import Trials
+from holdall_conformance.scenarios.ambiguity_writes import COMMITS, FEW, LEASES, LOGS, RECORDS, PutOver
+
+CLAUSES = {each.id.partition(".")[2]: each for each in all_scenarios() if each.group == "ambiguity"}
+BOUNDED = "timeouts-bound-every-operation"
+SOUND = [name for name, clause in CLAUSES.items() if name != BOUNDED and "atomic_commit" not in clause.needs]
+SIDES = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+
+
+@pytest.fixture(autouse=True)
+def no_news_of_lost_connections():
+    """The pool of the driver logs each connection that the proxy closed."""
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def failure_of(name, url):
+    with Harness(url, level="base", effort=0.7) as harness, pytest.raises(AssertionError) as caught:
+        CLAUSES[name].run(harness)
+    return str(caught.value)
+
+
+@SIDES
+@pytest.mark.parametrize("name", SOUND)
+def test_the_clauses_hold_on_postgres(name, asynchronous, postgres_url):
+    with Harness(postgres_url, asynchronous=asynchronous, level="base", seed="1") as harness:
+        CLAUSES[name].run(harness)
+
+
+@pytest.mark.xfail(reason="the derived adapter waits for a silent server without end", raises=AssertionError)
+def test_a_silent_server_keeps_to_the_timeout_on_postgres(postgres_url):
+    with Harness(postgres_url, level="base") as harness:
+        CLAUSES[BOUNDED].run(harness)
+
+
+@pytest.mark.parametrize("url", ["memory://ambiguity", "sqlite:///{}/x.db"])
+@pytest.mark.parametrize("name", sorted(CLAUSES))
+def test_without_a_server_the_clauses_are_absent_and_say_why(name, url, tmp_path):
+    with Harness(url.format(tmp_path)) as harness, pytest.raises(Absent, match="no URL names one"):
+        CLAUSES[name].run(harness)
+
+
+def test_a_server_that_is_not_there_makes_them_absent_and_is_named():
+    with Harness("postgresql://u@127.0.0.1:1/x") as harness, pytest.raises(Absent, match="cannot be reached by TCP"):
+        through_proxy(harness).__enter__()
+
+
+def test_every_write_is_struck_at_each_of_its_requests(postgres_url, monkeypatch):
+    seen = []
+    judged = Trials._judged
+
+    def judge(self, write, outcome):
+        seen.append(write.name)
+        return judged(self, write, outcome)
+
+    monkeypatch.setattr(Trials, "_judged", judge)
+    kinds = (*RECORDS, *LOGS, *LEASES)
+    with Harness(postgres_url) as harness:
+        assert Trials((drop_reply(),), 10).problems(harness, kinds) == []
+    assert {name: seen.count(name) >= 2 for name in seen} == dict.fromkeys((kind.name for kind in kinds), True)
+
+
+def test_the_names_of_writes_tell_them_apart():
+    names = [kind.name for kind in (*RECORDS, *LOGS, *LEASES, *COMMITS)]
+    assert len(set(names)) == len(names)
+    assert set(FEW) <= {*RECORDS, *LOGS, *LEASES}
+
+
+@pytest.fixture
+def lying(monkeypatch):
+    """Let the adapter answer for a lost connection with something of its own."""
+
+    def lie(answer):
+        run = Server.run
+
+        def lying_run(self, statement, parameters, *, writing):
+            try:
+                return run(self, statement, parameters, writing=writing)
+            except (OutcomeUnknown, Unavailable) as error:
+                return answer(lambda: run(self, statement, parameters, writing=writing), error, writing)
+
+        monkeypatch.setattr(Server, "run", lying_run)
+
+    return lie
+
+
+def says_it_is_done(_, error, writing):
+    if writing:
+        return 1, []
+    raise error
+
+
+def says_nothing_was_applied(_, error, writing):
+    raise Unavailable("lost") from error
+
+
+def sends_again(run, error, writing):
+    return run()
+
+
+def says_absent(_, error, writing):
+    if not writing:
+        return 0, []
+    raise error
+
+
+@pytest.mark.parametrize(
+    "answer, clause, told",
+    [
+        (
+            says_it_is_done,
+            "records-are-written-once",
+            "put, cut request after 0 bytes at request 2: returned, and it was not",
+        ),
+        (says_it_is_done, "logs-are-written-once", "returned, and it was not applied"),
+        (says_it_is_done, "leases-tell-the-truth", "returned, and it was not applied"),
+        (says_nothing_was_applied, "records-are-written-once", "raised Conflict"),
+        (says_nothing_was_applied, "logs-are-written-once", "raised Conflict"),
+        (
+            says_nothing_was_applied,
+            "leases-tell-the-truth",
+            "release, drop reply at request 3: returned, but False",
+        ),
+        (says_nothing_was_applied, "outages-tell-the-truth", "raised Unavailable, and it was applied"),
+        (
+            sends_again,
+            "records-are-written-once",
+            "put with a version as expect, drop reply at request 2: raised Conflict",
+        ),
+        (sends_again, "logs-are-written-once", "raised"),
+        (says_absent, "reads-are-true", "get, drop reply: returned None, and 'v' is there"),
+        (says_absent, "log-reads-are-true", "head, drop reply: returned None"),
+    ],
+)
+def test_lies_about_lost_replies_are_found(answer, clause, told, postgres_url, lying):
+    lying(answer)
+    assert told in failure_of(clause, postgres_url)
+
+
+def test_a_write_that_is_done_again_after_a_lost_reply_is_found(postgres_url, monkeypatch):
+    replace = Access.replace
+    monkeypatch.setattr(Access, "replace", lambda self, key, decide, _: replace(self, key, decide, lambda _: False))
+    told = failure_of("logs-are-written-once", postgres_url)
+    assert "append, drop reply at request 2: returned, but the log holds" in told
+    assert "update, drop reply" in failure_of("records-are-written-once", postgres_url)
+
+
+def test_a_write_that_gives_up_on_a_late_reply_is_found(postgres_url):
+    class Hasty(PutOver):
+        name = "hasty put"
+
+        def act(self):
+            super().act()
+            raise OutcomeUnknown("too late")
+
+    with Harness(postgres_url) as harness:
+        (problem,) = Trials((delay_reply(0.01),), 1, settled=True).problems(harness, [Hasty])
+    assert problem == "hasty put, delay reply by 0.01 s at request 1: raised OutcomeUnknown: too late"
+
+
+def test_a_write_that_hangs_is_found_and_let_go(postgres_url):
+    with Harness(postgres_url) as harness:
+        (problem,) = Trials((hang(),), 1, limit=0.5).problems(harness, [PutOver])
+    assert problem.startswith("put, hang at request 1: did not end within 0.5 s, with a timeout of 10 s; it ended ")
