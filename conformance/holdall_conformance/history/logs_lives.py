@@ -4,7 +4,7 @@ Every call that tells of a life names its incarnation. Those that name another l
 where that life was. Then nobody knows any more what a drop or a truncate met, so their outcomes are left open, or, if
 one life is left, drops go too. So do refusals that show a mark, which may be that of another life. Appends of unknown
 outcome go if they cannot have been in the lives that are left: all positions there that anybody told of are somebody
-else's.
+else's, and none of these is the same batch again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ def only_lives(calls: Sequence[Call], lives: Collection[str]) -> Sequence[Call]:
 
     """
     settled = all(_is_covered(calls, life) for life in lives)
+    repeated = {call.arguments.get("batch_id") for call in calls if call.outcome != "unknown"} - {None}
     found: list[Call] = []
     for call in calls:
-        if life_of(call) in lives or (call.operation == "append" and call.outcome == "unknown" and not settled):
+        lost = call.operation == "append" and call.outcome == "unknown"
+        if life_of(call) in lives or (lost and not (settled and call.arguments.get("batch_id") not in repeated)):
             found.append(call)
         elif _changes(call) and (call.operation == "truncate" or len(lives) > 1):
             found.append(replace(call, returned=None, outcome="unknown", result=None))

@@ -50,8 +50,12 @@ def _may_go(append: Call, calls: Sequence[Call]) -> bool:
 
 
 def _is_repeated(call: Call, append: Call) -> bool:
+    """Tell whether a call repeats an append, or may do so."""
     batch_id = append.arguments.get("batch_id")
-    return batch_id is not None and call.arguments.get("batch_id") == batch_id
+    if batch_id is None or call.arguments.get("batch_id") != batch_id:
+        return False
+    told = call.outcome == "returned"
+    return not told or bool(call.result["head"]["incarnation"] == append.result["head"]["incarnation"])
 
 
 def _without(calls: Sequence[Call], append: Call) -> Sequence[Call]:

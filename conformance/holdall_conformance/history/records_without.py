@@ -1,14 +1,16 @@
 """Histories of a record without some of its writes.
 
-A write leaves traces: its version, the absence of the record, a higher mark. It may go if everything that shows a trace
-goes with it, and in turn what shows theirs. What then remains worked on whatever was there before the write, with one
-exception: a delete or a touch that found some record, whichever. Its outcome is left open.
+A write leaves traces: its version, the absence of the record, a higher mark. It may go if every call that was told of a
+trace goes with it, and in turn what was told of theirs. What then remains would have worked on what was there before
+the write, with two exceptions. A write that expected a trace no longer expects anything. And a delete or a touch that
+found some record, whichever, may find none: its outcome is left open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from holdall_conformance.history.calls import Call
 from holdall_conformance.history.model import fence_of, frozen
@@ -41,7 +43,7 @@ def records_without(calls: Sequence[Call], numbers: Sequence[int]) -> Sequence[C
                 gone.add(number)
                 traces.update(_traces(call))
                 spreading = True
-    return [_open_ended(call) for number, call in enumerate(calls) if number not in gone]
+    return [_told(call, traces, origins) for number, call in enumerate(calls) if number not in gone]
 
 
 def _traces(call: Call) -> Iterable[Hashable]:
@@ -73,23 +75,27 @@ def _origins(calls: Sequence[Call]) -> Mapping[str, Hashable]:
 
 
 def _shown(call: Call, origins: Mapping[str, Hashable]) -> Iterable[Hashable]:
-    """Yield what a call shows of the state that it met."""
-    yield from [origins[version] for version in versions_in(call)]
+    """Yield what a call was told of the state that it met."""
+    if call.outcome == "unknown" or (call.operation == "put" and call.outcome == "returned"):
+        return
     if call.outcome == "refused" and "mark" in call.result:
         yield ("mark", call.result["mark"])
-    if call.arguments.get("expect") == ABSENT_MARK or _found_nothing(call):
+        return
+    version: Any = call.result["current"] if call.outcome == "refused" else call.result
+    if call.operation == "get" and version is not None:
+        version = version["version"]
+    if isinstance(version, str):
+        yield origins[version]
+    elif not version:
         yield _ABSENCE
 
 
-def _found_nothing(call: Call) -> bool:
-    if call.outcome == "unknown":
-        return False
-    if call.outcome == "refused":
-        return call.result.get("current", call) is None
-    return call.result is None or call.result is False
-
-
-def _open_ended(call: Call) -> Call:
+def _told(call: Call, traces: set[Hashable], origins: Mapping[str, Hashable]) -> Call:
+    """Return a call that stays, as it is told without the traces."""
+    expect = call.arguments.get("expect")
+    origin = _ABSENCE if expect == ABSENT_MARK else origins.get(expect) if isinstance(expect, str) else None
+    if call.outcome != "refused" and origin in traces:
+        call = replace(call, arguments={**call.arguments, "expect": None})
     if call.operation in {"delete", "touch"} and call.result is True and call.arguments.get("expect") is None:
         return replace(call, returned=None, outcome="unknown", result=None)
     return call

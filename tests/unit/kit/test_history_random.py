@@ -157,7 +157,7 @@ def altered_once(draw, calls):
 
 @KINDS
 @given(data=st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_history_of_a_real_store_is_explained(store, kind, data):
     history = good_history(data.draw, store, kind, 25)
     for verdict in check_all(history).values():
@@ -166,7 +166,7 @@ def test_a_history_of_a_real_store_is_explained(store, kind, data):
 
 @KINDS
 @given(data=st.data())
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_an_altered_history_is_refused_unless_some_order_explains_it(store, kind, data):
     history = altered(data.draw, good_history(data.draw, store, kind, 6))
     expected = explains(history)
@@ -179,7 +179,7 @@ def test_an_altered_history_is_refused_unless_some_order_explains_it(store, kind
 
 @KINDS
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_left_of_a_bad_history_is_bad_and_part_of_it(store, kind, data):
     history = altered(data.draw, good_history(data.draw, store, kind, 12))
     verdict = check(MODELS[kind], history, kind=kind)
@@ -209,7 +209,7 @@ def rests(draw, kind, calls):
 
 @KINDS
 @given(data=st.data())
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_way_of_leaving_calls_out_makes_a_good_history_bad(store, kind, data):
     history = good_history(data.draw, store, kind, 14)
     for rest in rests(data.draw, kind, history):
