@@ -34,7 +34,7 @@ PATIENCE = 60.0
 
 _HEAD_START = 0.05
 _CHUNK = 65_536
-_ABSENT = "the backend lacks what this needs"
+_SAID, _ABSENT = "said", "absent"
 _PROGRAM = "import sys; from holdall_conformance.children import main; main(*sys.argv[1:])"
 
 
@@ -176,10 +176,9 @@ class Child:
 
 
 def _message(line: bytes) -> Any:
-    message: Any = json.loads(line)
-    told: Sequence[Any] = message if isinstance(message, list) else ()
-    if told and told[0] == _ABSENT:
-        raise Absent(str(told[1]))
+    kind, message = json.loads(line)
+    if kind == _ABSENT:
+        raise Absent(str(message))
     return message
 
 
@@ -234,9 +233,9 @@ class Parent:
         self._outgoing = outgoing
         self._buffer = b""
 
-    def say(self, message: Any) -> None:
+    def say(self, message: Any, *, kind: str = _SAID) -> None:
         """Send a message; when this returns, the parent will get it even if this process is killed."""
-        line = json.dumps(message).encode() + b"\n"
+        line = json.dumps([kind, message]).encode() + b"\n"
         while line:
             line = line[os.write(self._outgoing, line) :]
 
@@ -287,4 +286,4 @@ def main(target: str, arguments: str) -> None:
         with Harness.told(told) as harness:
             function(parent, harness, *rest)
     except Absent as absent:
-        parent.say([_ABSENT, str(absent)])
+        parent.say(str(absent), kind=_ABSENT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from holdall import Capabilities, Unsupported
+from holdall import Capabilities, ConfigError, Unsupported
 from holdall_conformance.absence import Absent, absent_from_lock, absent_from_store
 from holdall_conformance.harness import Harness
 
@@ -36,9 +36,11 @@ def look_at(harness: Harness) -> Look:
 
     Raises:
         Absent: the backend has no such side.
+        ConfigError: every opening gives another storage.
 
     """
     capabilities = harness.capabilities
+    _check_shared(harness)
     names: list[str] = []
     absent: set[str] = set()
     for what, probe in (("store", absent_from_store), ("lock", absent_from_lock)):
@@ -50,3 +52,20 @@ def look_at(harness: Harness) -> Look:
         names.append(getattr(handle, "adapter", "") or type(harness.bare(handle)).__name__)
         absent |= probe(handle, harness.new_scope())
     return Look(names[0], capabilities, frozenset(absent))
+
+
+def _check_shared(harness: Harness) -> None:
+    """Refuse a backend whose handles do not see each other's records: no clause could tell anything of it."""
+    scope = harness.new_scope()
+    try:
+        harness.store.put(scope, "k", 1)
+        here, elsewhere = (store.get(scope, "k") for store in (harness.store, harness.open_store()))
+        harness.store.delete(scope, "k")
+    except (Absent, Unsupported, AttributeError, NotImplementedError):
+        return
+    if here is not None and elsewhere is None:
+        message = (
+            f"each opening of {harness.source.subject} gives a storage of its own, and nothing can be proven of that: "
+            "give the same one again, such as memory://kit instead of memory://"
+        )
+        raise ConfigError(message)

@@ -26,7 +26,7 @@ from holdall_conformance.trial import try_scenario
 __all__ = ["Plan", "chosen", "run", "side_results"]
 
 _SIDE_BY_SIDE = 16
-_LEISURE, _BRIEFLY = 0.5, 0.2
+_LEISURE, _BRIEFLY = 0.5, 0.1
 """Seconds that a short ttl leaves: where many clauses wait side by side, and otherwise."""
 
 
@@ -154,7 +154,7 @@ class _Run:
             "run": self._name,
         }
         sides: list[Side] = list(self._looks)
-        absent = {side: sorted(look.absent) for side, look in self._looks.items()}
+        absent: dict[Side, list[str]] = {side: sorted(look.absent) for side, look in self._looks.items()}
         if len(sides) == 1:
             return side_results(plan.source, sides[0], absent=absent, notice=self._notice, **settings)
         return results_of_sides(plan.source, sides, {**settings, "absent": absent}, self._notice)

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -63,7 +63,7 @@ def results_of_sides(
 
 
 @contextlib.contextmanager
-def _started(task: list[Any]) -> Iterator[subprocess.Popen[bytes]]:
+def _started(task: list[Any]) -> Generator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(  # noqa: S603 - an interpreter of the kit's own making
         [sys.executable, *_warnings_as_here(), "-c", _PROGRAM, json.dumps(task)],
         stdout=subprocess.PIPE,

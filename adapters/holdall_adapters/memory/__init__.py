@@ -93,9 +93,8 @@ async def connect(target: Target) -> Connection:
     capabilities = capabilities_like(target.options["like"])
     if target.options["derived"]:
         backend = MemoryBackend(space)
-        connection = await derive(
-            backend, replace(capabilities, atomic_commit=False), target.environment, target.timeout
-        )
+        declared = replace(capabilities, atomic_commit=False, max_commit_operations=1)
+        connection = await derive(backend, declared, target.environment, target.timeout)
     else:
         store = MemoryStore(space, target.environment)
         connection = Connection(store=store, lock=MemoryLock(space, target.environment), capabilities=capabilities)
