@@ -55,6 +55,11 @@ class Outcome:
     calls: Sequence[Call]
     seed: int | None = None
 
+    @property
+    def began(self) -> float:
+        """The time of the first event."""
+        return self.events[0].at if self.events else 0.0
+
 
 def simulate(subject: Subject, seed: int) -> Outcome:
     """Run the schedule of a seed; the seed modulo the number of workloads says which of them.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdall_conformance.history.minimise import minimise
+from holdall_conformance.history.plain import plain
 from holdall_conformance.simulation.choices import trimmed
 from holdall_conformance.simulation.derived_layout import short
 
@@ -29,9 +30,8 @@ def trace(outcome: Outcome) -> list[str]:
         outcome: the run.
 
     """
-    start = outcome.events[0].at if outcome.events else 0.0
     lines = [
-        f"{number:3}  {event.at - start:8.3f} s  {event.client}: {_line(event, outcome.subject)}"
+        f"{number:3}  {event.at - outcome.began:8.3f} s  {event.client}: {_line(event, outcome.subject)}"
         for number, event in enumerate(outcome.events, 1)
     ]
     return [*lines[: outcome.steps], "     afterwards, without faults:", *lines[outcome.steps :]]
@@ -48,7 +48,11 @@ def describe(outcome: Outcome) -> str:
     wrong = "nothing is wrong" if failure is None else failure.text
     lines = [f"{outcome.subject.name}, {outcome.workload}: {wrong}", *trace(outcome)]
     if failure is not None and failure.verdict is not None:
-        lines += ["", "the calls that no order explains:", *map(_call, _telling(failure.verdict))]
+        lines += [
+            "",
+            "the calls that no order explains:",
+            *(_call(call, outcome.began) for call in _telling(failure.verdict)),
+        ]
     if outcome.seed is not None:
         lines += ["", f"seed {outcome.seed}: simulate(subject, {outcome.seed}) makes the whole run again"]
     return "\n".join([*lines, f"replay(subject, {trimmed(outcome.choices)}) makes this run again"])
@@ -64,7 +68,8 @@ def _line(event: Event, subject: Subject) -> str:
         case (str() as operation, dict() as arguments):  # pyright: ignore[reportUnknownVariableType]
             return f"calls {operation}({_arguments(cast('Mapping[str, Any]', arguments))})"
         case str() if event.fate in {"returned", "refused", "unknown"}:
-            return f"{event.what} {event.fate}{'' if event.result is None else ' ' + _short(event.result)}"
+            told = "" if event.fate == "unknown" else f" {_short(plain(event.result))}"
+            return f"{event.what} {event.fate}{told}"
         case str():
             return f"{event.what} {event.result or ''} {event.fate}".replace("  ", " ").rstrip()
         case _:
@@ -84,7 +89,7 @@ def _short(value: Any) -> str:
     return " ".join(kept).replace("( ", "(").replace(" ' ", "'")
 
 
-def _call(call: Call) -> str:
-    returned = "never" if call.returned is None else f"{call.returned:.4f}"
+def _call(call: Call, began: float) -> str:
+    returned = "the end" if call.returned is None else f"{call.returned - began:.3f} s"
     made = f"{call.operation}({_arguments(call.arguments)}) -> {call.outcome} {_short(call.result)}"
-    return f"  {call.invoked:.4f} to {returned} client {call.client}: {made}"
+    return f"  {call.invoked - began:.3f} to {returned}, {call.client}: {made}"

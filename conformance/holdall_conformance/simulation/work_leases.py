@@ -62,13 +62,15 @@ def _request(hold: Hold) -> LeaseRequest:
     return LeaseRequest(hold.key, hold.nonce, hold.token, _CALL_TIMEOUT)
 
 
-def _pick_hold(client: Client) -> Hold | None:
-    key = _key(client)
-    return client.holds.get(key) or next(iter(client.holds.values()), None)
+async def _some_hold(client: Client) -> Hold | None:
+    """Return a lease of the client's, acquired first if it has none; None if somebody else has it."""
+    if not client.holds:
+        await _acquire(client)
+    return next(iter(client.holds.values()), None)
 
 
 async def _renew(client: Client) -> None:
-    hold = _pick_hold(client)
+    hold = await _some_hold(client)
     if hold is None or _is_over(client, hold):
         return
     ttl, sent = _ttl(client), client.play.world.clock
@@ -101,7 +103,7 @@ def _give_up(client: Client, hold: Hold, until: float) -> None:
 
 
 async def _release(client: Client) -> None:
-    hold = _pick_hold(client)
+    hold = await _some_hold(client)
     if hold is None or _is_over(client, hold):
         return
     _give_up(client, hold, client.play.world.clock)

@@ -136,8 +136,11 @@ async def _get_first(client: Client) -> None:
     await get_record(client, _KEYS[0])
 
 
-async def _wait_longer(client: Client) -> None:
-    await client.environment.sleep(1.1 * _shortest(client))
+async def _let_expire(client: Client) -> None:
+    """Write something and wait until it is gone."""
+    ttl = _shortest(client)
+    await put_record(client, _KEYS[0], ttl=ttl, fence=_token(client) if client.pick(4) == 1 else None)
+    await client.environment.sleep(1.1 * ttl)
 
 
 async def _put_fenced(client: Client) -> None:
@@ -239,7 +242,7 @@ EXPIRY = Workload(
         _put_mortal,
         _put_mortal_fenced,
         sweep,
-        _wait_longer,
+        _let_expire,
         _put_expected,
         _touch,
         _put_fenced,

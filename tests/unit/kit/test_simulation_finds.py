@@ -1,0 +1,56 @@
+"""The simulation finds what is wrong with broken derivations, and shrinks it to a few steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdall_conformance.simulation import DerivedSubject, describe, failures, replay, shrink, simulate, trace
+from tests.unit.kit.broken_derivations import BROKEN, broken
+
+MOST_SEEDS = 4_000
+MOST_STEPS = 40
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_derivation_is_found_and_shrunk(name):
+    subject = BROKEN[name]
+    found = next(failures(subject, range(MOST_SEEDS)), None)
+    assert found is not None
+    again = simulate(subject, found.seed)
+    assert trace(again) == trace(found)
+    assert again.failure.kind == found.failure.kind
+    small = shrink(subject, found)
+    assert small.steps <= min(MOST_STEPS, found.steps), describe(small)
+    assert small.failure.kind == found.failure.kind
+    assert small.seed == found.seed
+    assert trace(replay(subject, small.choices)) == trace(small)
+
+
+def test_what_is_found_is_printed_for_people():
+    subject = BROKEN["restarts tokens"]
+    small = shrink(subject, next(failures(subject, range(MOST_SEEDS))))
+    text = describe(small)
+    assert "no order of the calls on lease 'key' explains" in text
+    assert f"simulate(subject, {small.seed})" in text
+    assert f"replay(subject, {small.choices})" in text
+    assert text.count("acquire returned Lease") >= 2
+
+
+def test_shrinking_is_bounded():
+    subject = BROKEN["two steps"]
+    found = next(failures(subject, range(MOST_SEEDS)))
+    assert trace(shrink(subject, found, runs=0)) == trace(found)
+    little, much = shrink(subject, found, runs=20), shrink(subject, found)
+    assert much.steps < little.steps <= found.steps
+
+
+def test_the_parts_put_together_by_hand_are_sound():
+    assert next(failures(broken(), range(300)), None) is None
+
+
+def test_a_core_that_raises_what_it_should_not_is_found():
+    async def core(backend, capabilities, environment, timeout):
+        raise KeyError("broken")
+
+    found = next(failures(DerivedSubject(core=core), range(1)))
+    assert found.failure.kind == "KeyError"
