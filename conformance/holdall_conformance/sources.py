@@ -23,7 +23,7 @@ from holdall_conformance.openers import Opener
 if TYPE_CHECKING:
     from holdall_conformance.simulation import Subject
 
-__all__ = ["ClassSource", "FactorySource", "Source", "UrlSource", "source_from", "source_of"]
+__all__ = ["ClassSource", "FactorySource", "NamedSource", "Source", "UrlSource", "source_from", "source_of"]
 
 
 class Source(Protocol):
@@ -60,27 +60,26 @@ class UrlSource:
     """A backend that holdall opens by its URL."""
 
     def __init__(self, url: str) -> None:
-        self.url = url
+        self.url = self._what = url
 
     @property
     def subject(self) -> str:
         """The URL without its password."""
-        return str(parse_url(self.url)) if "://" in self.url else self.url
+        return str(parse_url(self.url))
 
     def open_store(self, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         """As `holdall.open_store`."""
         opened: Any = holdall.open_async_store if asynchronous else holdall.open_store
-        return opened(self.url, **settings)
+        return opened(self._what, **settings)
 
     def open_lock(self, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         """As `holdall.open_lock`."""
         opened: Any = holdall.open_async_lock if asynchronous else holdall.open_lock
-        return opened(self.url, **settings)
+        return opened(self._what, **settings)
 
     def simulated(self) -> Subject | None:
         """Return the derived core, where the adapter gives no more than a `Backend`."""
-        scheme, separator, _ = self.url.partition("://")
-        if not separator or load_adapter(scheme).backend is None:
+        if load_adapter(parse_url(self.url).scheme).backend is None:
             return None
         from holdall_conformance.simulation import derived_subject  # noqa: PLC0415 - children have no use for it
 
@@ -89,6 +88,23 @@ class UrlSource:
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""
         return ["url", self.url]
+
+
+class NamedSource(UrlSource):
+    """A backend that the configuration names."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(holdall.load_config().find("stores", name).url)
+        self._what = name
+
+    @property
+    def subject(self) -> str:
+        """The name."""
+        return self._what
+
+    def told(self) -> list[Any]:
+        """Return what `source_from` takes."""
+        return ["name", self._what]
 
 
 class FactorySource:
@@ -197,7 +213,7 @@ def source_of(target: str, lock: str | None = None, folder: Path | None = None) 
         folder: what functions that want a folder are given.
 
     Raises:
-        ConfigError: a function cannot be found, or a lock is named beside a URL.
+        ConfigError: a function or a name cannot be found, or a lock is named beside a URL.
 
     """
     if "://" not in target and ":" in target:
@@ -205,7 +221,7 @@ def source_of(target: str, lock: str | None = None, folder: Path | None = None) 
     if lock is not None:
         message = f"--lock goes with a target of the form module:function; {target!r} brings its own lock"
         raise ConfigError(message)
-    return UrlSource(target)
+    return UrlSource(target) if "://" in target else NamedSource(target)
 
 
 def source_from(told: list[Any]) -> Source:
@@ -213,6 +229,8 @@ def source_from(told: list[Any]) -> Source:
     kind, *rest = told
     if kind == "url":
         return UrlSource(*rest)
+    if kind == "name":
+        return NamedSource(*rest)
     if kind == "factory":
         return FactorySource(*rest)
     file, module, name, folder = rest
