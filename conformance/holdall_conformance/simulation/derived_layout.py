@@ -51,7 +51,7 @@ def describe_request(what: Any, result: Any) -> str:
             scanned = f"scan {_KINDS.get(prefix[:1], 'flag')}"
             return scanned if result is NO_ANSWER else f"{scanned} -> {len(result)} items"
         case _:
-            return f"{what[0]} -> {result}"
+            return str(what[0]) if result is NO_ANSWER else f"{what[0]} -> {result}"
 
 
 def _answer(result: Any) -> str:

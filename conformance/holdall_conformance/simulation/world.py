@@ -25,6 +25,10 @@ _MOST_STEPS = 20_000
 class _NoAnswer:
     """Stands for the answer to a request where there is none."""
 
+    def __repr__(self) -> str:
+        """Return it in words."""
+        return "no answer"
+
 
 NO_ANSWER: Final = _NoAnswer()
 

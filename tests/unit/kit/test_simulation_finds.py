@@ -8,7 +8,7 @@ from holdall_conformance.simulation import DerivedSubject, describe, failures, r
 from tests.unit.kit.broken_derivations import BROKEN, broken
 
 MOST_SEEDS = 4_000
-MOST_STEPS = 40
+MOST_STEPS = 50
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -33,7 +33,7 @@ def test_what_is_found_is_printed_for_people():
     assert "no order of the calls on lease 'key' explains" in text
     assert f"simulate(subject, {small.seed})" in text
     assert f"replay(subject, {small.choices})" in text
-    assert text.count("acquire returned Lease") >= 2
+    assert text.count("acquire returned {'token': 1") == 2
 
 
 def test_shrinking_is_bounded():

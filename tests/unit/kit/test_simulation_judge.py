@@ -162,6 +162,7 @@ def test_what_a_sweep_should_have_removed_is_named():
         (("get", b"fstop"), NO_ANSWER, "get flag stop"),
         (("scan", b"c", None), [1, 2], "scan chunk -> 2 items"),
         (("now",), 5.0, "now -> 5.0"),
+        (("now",), NO_ANSWER, "now"),
     ],
 )
 def test_requests_are_put_into_words(what, result, text):
