@@ -149,7 +149,7 @@ def command_of(report: Report) -> str:
         report: what the run found.
 
     """
-    return _command(report, "--level", report.level)
+    return _command(report)
 
 
 def rerun_of(report: Report, result: Result) -> str:
@@ -160,10 +160,12 @@ def rerun_of(report: Report, result: Result) -> str:
         result: what came of the clause.
 
     """
-    return _command(report, "--only", result.id)
+    side = ("--side", result.side) if len(sides_of(report)) > 1 else ()
+    return _command(report, "--only", result.id, *side)
 
 
 def _command(report: Report, *options: str) -> str:
+    level = () if report.level == "base" else ("--level", report.level)
     effort = () if report.effort == 1 else ("--effort", f"{report.effort:g}")
-    words = ["holdall", "check", report.subject, *options, "--seed", str(report.seed), *effort]
+    words = ["holdall", "check", report.subject, *options, *level, "--seed", str(report.seed), *effort]
     return visible(shlex.join(words))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from holdall import ABSENT, ANY, Append, Delete, HoldallError, Lock, Put, Store
+from holdall import ABSENT, Append, Delete, HoldallError, Lock, Put, Store
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenarios.support import head_of, lease_of, record_of, values_of
 
@@ -565,7 +565,7 @@ class Transaction(Write):
         def run(tx: Any) -> int:
             record = tx.get(*self.place)
             tx.put(*self.place, record.value + 1)
-            tx.append(*self.place, [record.value + 1], expect=ANY)
+            tx.append(*self.place, [record.value + 1])
             return int(record.value)
 
         return self.through.transaction(run)

@@ -15,7 +15,7 @@ from holdall_conformance.proxied import through_proxy
 from holdall_conformance.proxy_faults import delay_reply, drop_reply, hang
 from holdall_conformance.scenario import all_scenarios
 from holdall_conformance.scenarios.ambiguity_trials import Trials
-from holdall_conformance.scenarios.ambiguity_writes import COMMITS, FEW, LEASES, LOGS, RECORDS, PutOver
+from holdall_conformance.scenarios.ambiguity_writes import COMMITS, FEW, LEASES, LOGS, RECORDS, PutOver, World
 
 CLAUSES = {each.id.partition(".")[2]: each for each in all_scenarios() if each.group == "ambiguity"}
 BOUNDED = "timeouts-bound-every-operation"
@@ -75,6 +75,27 @@ def test_every_write_is_struck_at_each_of_its_requests(postgres_url, monkeypatch
     with Harness(postgres_url) as harness:
         assert Trials((drop_reply(),), 10).problems(harness, kinds) == []
     assert {name: seen.count(name) >= 2 for name in seen} == dict.fromkeys((kind.name for kind in kinds), True)
+
+
+@pytest.mark.parametrize("url", ["memory://writes", "memory://derived?derived=true", "sqlite:///{}/x.db"])
+def test_every_write_is_judged_as_applied_once_where_nothing_is_lost(url, tmp_path):
+    with Harness(url.format(tmp_path)) as harness:
+        world = World(harness, harness, 10.0)
+        for kind in (*RECORDS, *LOGS, *LEASES, *(COMMITS if harness.capabilities.atomic_commit else ())):
+            write = kind(world)
+            write.prepare()
+            result = write.act()
+            assert write.applied(), kind.name
+            write.confirm(result)
+            write.repeat()
+
+
+@pytest.mark.parametrize("kind", [*RECORDS, *LOGS, *LEASES, *COMMITS], ids=lambda kind: kind.__name__)
+def test_a_write_that_was_not_done_is_judged_as_not_applied(kind):
+    with Harness("memory://nothing") as harness:
+        write = kind(World(harness, harness, 10.0))
+        write.prepare()
+        assert not write.applied()
 
 
 def test_the_names_of_writes_tell_them_apart():

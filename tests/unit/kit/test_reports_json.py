@@ -73,7 +73,7 @@ def test_the_json_is_ascii_that_any_terminal_may_show():
         (changed(format=2), "format 2, and this holdall reads format 1"),
         (changed(format="1"), "no report"),
         (changed(more=1), "more"),
-        ({"format": 1, "results": []}, "subject"),
+        ({"format": 1, "results": []}, "no report of `holdall check --json`"),
         (changed(results=5), "no report"),
         (changed(results=[{"id": "a.b"}]), "proves"),
         (changed(results=["a"]), "no report"),

@@ -74,18 +74,17 @@ def test_things_and_words_are_listed_as_a_person_does():
 
 
 def test_commands_are_ready_for_a_shell():
-    one = report(subject="file:///a b/$HOME;rm", seed=7, effort=2.5)
+    one = report(subject="file:///a b/$HOME;rm", seed=7, effort=2.5, level="base")
     words = ["holdall", "check", "file:///a b/$HOME;rm", "--only", "values.exact", "--seed", "7", "--effort", "2.5"]
     assert shlex.split(rerun_of(one, result("values.exact"))) == words
-    assert shlex.split(command_of(report())) == [
-        "holdall",
-        "check",
-        report().subject,
-        "--level",
-        "full",
-        "--seed",
-        "20261130",
-    ]
+    words = ["holdall", "check", "a b", "--level", "full", "--seed", "20261130"]
+    assert shlex.split(command_of(report(subject="a b"))) == words
+
+
+def test_a_clause_is_tried_again_at_its_level_and_on_its_side():
+    one = report(both_sides(result("a.b", "failed")))
+    words = ["--only", "a.b", "--side", "async", "--level", "full", "--seed", "20261130"]
+    assert shlex.split(rerun_of(one, one.failures[1]))[3:] == words
 
 
 def test_the_table_counts_every_group_of_each_side():
