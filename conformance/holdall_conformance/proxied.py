@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Generator
 
-from holdall import HoldallError
+from holdall import HoldallError, StoreTimeout, Unavailable
 from holdall_conformance.absence import Absent
 from holdall_conformance.harness import Harness
 from holdall_conformance.proxy import Proxy
 from holdall_conformance.sources import UrlSource
 
 __all__ = ["through_proxy"]
+
+_PATIENCE = 20.0
+_PAUSE = 0.2
 
 
 @contextlib.contextmanager
@@ -66,7 +70,7 @@ def _behind(harness: Harness, url: str) -> Harness:
 def _check_way(proxy: Proxy, through: Harness) -> None:
     """Check that operations take the way through the proxy: some drivers ask a server where else to go."""
     try:
-        look = _look(through)
+        look = _looked(through)
         before = proxy.requests
         look()
     except HoldallError as error:
@@ -75,6 +79,21 @@ def _check_way(proxy: Proxy, through: Harness) -> None:
     if proxy.requests == before:
         message = "the driver goes past a proxy on loopback"
         raise Absent(message)
+
+
+def _looked(through: Harness) -> Callable[[], object]:
+    """Do a plain read until it succeeds, since a busy server may have no connection left, and return it."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            look = _look(through)
+            look()
+        except (Unavailable, StoreTimeout):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return look
 
 
 def _look(through: Harness) -> Callable[[], object]:

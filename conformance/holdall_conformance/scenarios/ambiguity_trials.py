@@ -23,6 +23,8 @@ __all__ = ["Trials", "check", "usable"]
 
 _RECOVERY = 30.0
 """Seconds within which a handle must work again when the way is free."""
+_AT_ONCE = 6
+"""Ways through a proxy at once: each takes connections, and a server has only so many."""
 _STUCK = 60.0
 """Seconds in which whatever waits must end once its connections are closed."""
 
@@ -113,7 +115,7 @@ class Trials:
             kinds: the writes.
 
         """
-        with through_proxy(harness), ThreadPoolExecutor(len(kinds)) as pool:  # tells at once where there is no way
+        with through_proxy(harness), ThreadPoolExecutor(_AT_ONCE) as pool:  # tells at once where there is no way
             found = list(pool.map(lambda kind: self.problems(harness, [kind]), kinds))
         return [problem for problems in found for problem in problems]
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ _TIMEOUT = 2.0
 _BOUND = 2 * _TIMEOUT + 1
 """Seconds in which an operation with that timeout must have ended: it may have waited for a connection before."""
 _STUCK = 60.0
+_AT_ONCE = 9
 _WRITERS = 4
 _APPENDS = 25
 _RATE = 0.08
@@ -116,9 +118,9 @@ def timeouts_bound_every_operation(harness: Harness) -> None:
     outages: list[tuple[Fault, Fault]] = [(cut_request(0), REFUSE), (hang(), BLACK_HOLE), (BLACK_HOLE, BLACK_HOLE)]
     usable = sorted(_OPERATIONS.keys() - harness.absent)
     cases = [(name, fault, then, at) for name in usable for fault, then in outages for at in (1, 2)]
-    with through_proxy(harness):
-        found = in_threads([functools.partial(_bounded, harness, *case) for case in cases])
-    check([reason_of(each) if isinstance(each, Exception) else each for each in found if each])
+    with through_proxy(harness), ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = list(pool.map(lambda case: _bounded(harness, *case), cases))
+    check([problem for problem in found if problem])
 
 
 _OPERATIONS: dict[str, Callable[[Any, str], Any]] = {
