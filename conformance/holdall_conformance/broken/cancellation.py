@@ -49,7 +49,7 @@ class CancelledAppendIsTorn(WrappedAsyncStore):
 
     async def append(self, scope: str, key: str, entries: Any, *, expect: Any = ANY, **named: Any) -> Any:
         entries = list(entries)
-        if len(entries) < 2 or "batch_id" in named:  # noqa: PLR2004 - one cannot be torn
+        if len(entries) < 2 or named.get("batch_id"):  # noqa: PLR2004 - one cannot be torn
             return await self.inner.append(scope, key, entries, expect=expect, **named)
         result = await self.inner.append(scope, key, entries[:1], expect=expect, **named)
         for entry in entries[1:]:

@@ -4,14 +4,21 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from holdall import Appended
 from holdall.spi import AppendRequest, DeleteRequest, LogRequest, PutRequest, StoredRecord
 from holdall_conformance.broken.plain_lock import PlainLock
 from holdall_conformance.broken.plain_store import PlainStore
 from holdall_conformance.broken.registry import broken
+from holdall_conformance.broken.rooms import MemoryRoom
 from holdall_conformance.broken.state import Log, Record
+
+
+class WaitingRoom(MemoryRoom):
+    """Memory whose users await something between two turns."""
+
+    io: ClassVar[Literal["none", "blocking", "suspending"]] = "suspending"
 
 
 @broken("checks-then-puts", "concurrency")
@@ -26,7 +33,7 @@ class ChecksThenPuts(PlainStore):
             self.apply_put(space, request)
 
 
-@broken("checks-then-puts-async", "concurrency", side="async")
+@broken("checks-then-puts-async", "concurrency", side="async", room=WaitingRoom)
 class ChecksThenPutsAsync(ChecksThenPuts):
     """Compares the version, awaits something, and writes."""
 
@@ -230,7 +237,23 @@ class ReleasesOverTheNext(PlainLock):
         with self.room.turn() as space:
             if not self.is_current(self.lease_at(space, request.key), request):
                 return False
-        await self.environment.sleep(0.0005)
+        await self.environment.sleep(0.004)
         with self.room.turn(write=True) as space:
             self.free(space, request.key, self.lease_at(space, request.key))
+        return True
+
+
+@broken("renews-over-the-next", "leases")
+class RenewsOverTheNext(PlainLock):
+    """Looks in one step whether a lease is the current one and writes it back in another, whoever has the key then."""
+
+    async def renew(self, request: Any, ttl: float) -> bool:
+        with self.room.turn() as space:
+            lease = copy.copy(self.lease_at(space, request.key))
+            if not self.is_current(lease, request):
+                return False
+        await self.environment.sleep(0.004)
+        with self.room.turn(write=True) as space:
+            lease.expires = self.now() + ttl
+            space.leases[request.key] = lease
         return True

@@ -13,7 +13,7 @@ from holdall import Capabilities, hookimpl, plugins
 from holdall.spi import Adapter, Connection, Target
 from holdall_conformance.broken.plain_lock import PlainLock
 from holdall_conformance.broken.plain_store import PlainStore
-from holdall_conformance.broken.rooms import MemoryRoom, Room
+from holdall_conformance.broken.rooms import FileRoom, MemoryRoom, Room
 from holdall_conformance.broken.wrapping import WrappedAsyncLock, WrappedAsyncStore, WrappedLock, WrappedStore
 
 __all__ = ["CAPABILITIES", "Design"]
@@ -84,7 +84,7 @@ class Design:
         """Return the same design with every part as it should be."""
         bases = {"store": WrappedStore, "lock": WrappedLock}
         bases |= {"async_store": WrappedAsyncStore, "async_lock": WrappedAsyncLock}
-        room: type[Room] = next(kind for kind in self.room.__mro__ if kind.__module__ == MemoryRoom.__module__)
+        room: type[Room] = next(kind for kind in self.room.__mro__ if kind in {MemoryRoom, FileRoom})
         wrappers = {what: bases[what] for what in self.wrappers}
         return Design(name=f"{self.name}-mended", room=room, wrappers=wrappers)
 

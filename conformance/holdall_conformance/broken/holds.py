@@ -390,7 +390,8 @@ class _LoopHold:
     async def __aexit__(self, *_: object) -> None:
         if self.task is not None:
             self.task.cancel()
-        await self.lock.release(self.mine)
+        with contextlib.suppress(HoldallError):
+            await self.lock.release(self.mine)
 
 
 @broken("hold-renewed-in-the-loop", "holds", side="async")

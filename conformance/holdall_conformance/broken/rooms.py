@@ -20,7 +20,7 @@ __all__ = ["FileRoom", "MemoryRoom", "Room"]
 class Room(Protocol):
     """Holds a space and lets one at a time into it."""
 
-    io: ClassVar[Literal["none", "blocking"]]
+    io: ClassVar[Literal["none", "blocking", "suspending"]]
     shared: ClassVar[bool]
 
     def __init__(self, folder: str) -> None: ...
@@ -57,7 +57,7 @@ os.register_at_fork(after_in_child=_begin_anew)
 class MemoryRoom:
     """A space in this process, one for each folder and class."""
 
-    io: ClassVar[Literal["none", "blocking"]] = "none"
+    io: ClassVar[Literal["none", "blocking", "suspending"]] = "none"
     shared: ClassVar[bool] = False
 
     def __init__(self, folder: str) -> None:
@@ -79,7 +79,7 @@ class MemoryRoom:
 class FileRoom:
     """A space in one file: read under a lock of the system, and replaced whole."""
 
-    io: ClassVar[Literal["none", "blocking"]] = "blocking"
+    io: ClassVar[Literal["none", "blocking", "suspending"]] = "blocking"
     shared: ClassVar[bool] = True
 
     def __init__(self, folder: str) -> None:

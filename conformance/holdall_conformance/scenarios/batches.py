@@ -214,6 +214,17 @@ def id_known_as_long_as_its_entries(harness: Harness) -> None:
     assert head_of(store, scope, "k")[:2] == (2, 123)
 
 
+@scenario("batches.long-ids-distinct")
+def long_ids_distinct(harness: Harness) -> None:
+    """Long batch ids that differ only in their last or first character are two."""
+    store, scope = harness.store, harness.new_scope()
+    for size in (16, 32, 36, 63, 64, 127, 128, 255, 256, 511):
+        ids = ["a" * size + "x", "a" * size + "y", "x" + "a" * size]
+        results = [store.append(scope, f"{size}", [batch_id[-1:]], batch_id=batch_id) for batch_id in ids]
+        assert [result.start for result in results] == [0, 1, 2], size
+        assert [store.append(scope, f"{size}", [one[-1:]], batch_id=one) for one in ids] == results, size
+
+
 @scenario("batches.drop-forgets")
 def drop_forgets(harness: Harness) -> None:
     """Drop forgets the batch ids, of large logs and of marked ones too."""

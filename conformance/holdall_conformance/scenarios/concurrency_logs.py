@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdall import ABSENT, Appended, Conflict, Entry, Fenced, Store, Truncated
+from holdall import ABSENT, Appended, Conflict, Entry, Fenced, Head, Store, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.concurrency import flat, handles_for, together
@@ -45,6 +45,33 @@ def appends_whole_and_gapless(harness: Harness) -> None:
     done = flat(together(handles_for(harness, _WRITERS), work))
     _check_batches(harness.store, scope, [result for result, _ in done], [batch for _, batch in done])
     assert len({result.head.incarnation for result, _ in done}) == 1
+
+
+@scenario("concurrency.one-change-per-head")
+def one_change_per_head(harness: Harness) -> None:
+    """Of appends, truncates and drops that all expect one head exactly one succeeds, and nothing else is lost."""
+    scope, stores = harness.new_scope(), handles_for(harness, 9)
+    for turn in range(8):
+        key = f"k{turn}"
+        head = harness.store.append(scope, key, ["a", "b", "c"]).head
+
+        def change(store: Store, number: int, key: str = key, head: Head = head) -> str | None:
+            try:
+                if number % 3 == 0:
+                    store.drop(scope, key, expect=head)
+                elif number % 3 == 1:
+                    store.truncate(scope, key, 2, expect=head)
+                else:
+                    store.append(scope, key, [number], expect=head)
+            except Conflict:
+                return None
+            return ("drop", "truncate", "append")[number % 3]
+
+        won = [result for result in together(stores, change) if result is not None]
+        assert len(won) == 1, f"round {turn}: {won} all succeeded at one head"
+        left = harness.store.head(scope, key)
+        expected = {"drop": None, "truncate": (2, 3), "append": (0, 4)}[won[0]]
+        assert (None if left is None else left[:2]) == expected, f"round {turn}: {won[0]} left {left}"
 
 
 @scenario("concurrency.large-appends-whole")

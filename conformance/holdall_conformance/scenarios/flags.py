@@ -80,9 +80,12 @@ def apart_from_leases_and_records(harness: Harness) -> None:
     lock, key = harness.lock, harness.new_key()
     lock.set_flag(key)
     assert lock.held(key) is False
+    assert lock.holder(key) is None
     lease = lease_of(lock, key)
     lock.clear_flag(key)
     assert lock.held(key) is True
+    assert lock.flag(key) is False
+    assert lock.renew(lease).token == lease.token
     lock.release(lease)
     assert lock.flag(key) is False
     lease = lease_of(lock, key)
@@ -96,6 +99,8 @@ def names_exact(harness: Harness) -> None:
     """Flags whose names differ in case, Unicode form, a slash, a space or a wildcard are distinct."""
     lock, base = harness.lock, harness.new_key()
     names = [base + ending for ending in ("a", "A", "a ", "a/", "\u00e9", "e\u0301", "%", "_", "*", "\x00", "", "😀")]
+    long = harness.capabilities.max_key_bytes - len(base)
+    names += [base + "x" * (size - 1) + last for size in (64, 200, long) for last in "ab"]
     for name in names:
         lock.set_flag(name)
     for number, name in enumerate(names):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import threading
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ import holdall
 from holdall import ClosedHandle
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import in_threads, lease_of, value_of, values_of
+from holdall_conformance.scenarios.support import eventually, in_threads, lease_of, value_of, values_of
 
 
 @scenario("handles.close-twice")
@@ -205,6 +208,55 @@ def many_opened_and_closed(harness: Harness) -> None:
         with harness.open_store() as store:
             assert store.append(scope, "k", [number]).start == number
     assert values_of(harness.store.read(scope, "k")) == list(range(40))
+
+
+@scenario("handles.blocks-close")
+def blocks_close(harness: Harness) -> None:
+    """The end of a block closes its handle, and lets through what the body raised."""
+    scope, mine = harness.new_scope(), ArithmeticError("mine")
+    uses: dict[str, Callable[[Any], Any]] = {
+        "open_store": lambda store: store.get(scope, "k"),
+        "open_lock": lambda lock: lock.held(scope),
+    }
+    for opening, use in uses.items():
+        handle: Any = getattr(harness, opening)()
+        with handle as entered:
+            assert entered is handle or harness.bare(entered) is harness.bare(handle)
+            use(entered)
+        with pytest.raises(ClosedHandle):
+            use(handle)
+        with pytest.raises(ArithmeticError) as caught, getattr(harness, opening)():
+            raise mine
+        assert caught.value is mine
+
+
+@scenario("handles.closed-give-everything-back")
+def closed_give_everything_back(harness: Harness) -> None:
+    """Stores and locks that were opened, used and closed leave no open file, connection or thread behind."""
+    scope = harness.new_scope()
+
+    def use(number: int) -> None:
+        with harness.open_store() as store, harness.open_lock() as lock:
+            store.put(scope, "k", number)
+            store.append(scope, "k", [number])
+            lock.release(lease_of(lock, scope))
+
+    use(0)
+    before = _possessions()
+    for number in range(1, 21):
+        use(number)
+    assert eventually(lambda: all(map(_is_about, _possessions(), before)), 3), f"{before} became {_possessions()}"
+
+
+def _possessions() -> tuple[int, int]:
+    """Return how many files, where the system tells, and how many threads this process has."""
+    gc.collect()
+    files = Path("/proc/self/fd")
+    return len(list(files.iterdir())) if files.is_dir() else 0, threading.active_count()
+
+
+def _is_about(now: int, before: int) -> bool:
+    return now < before + 10
 
 
 @scenario("handles.persistent", "persistent")

@@ -93,7 +93,8 @@ class _Storm:
                 self.acknowledged[key] = max(number, self.acknowledged.get(key, -1))
             case "append":
                 size = 1 + number % 7
-                appended = await store.append(scope, "log", [[number, size]] * size, batch_id=str(number))
+                batch_id = str(number) if number % 3 else None
+                appended = await store.append(scope, "log", [[number, size]] * size, batch_id=batch_id)
                 self.batches[number] = appended.start
             case "get":
                 await store.get(scope, key)
@@ -117,8 +118,9 @@ class _Storm:
                 raise result
         else:
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(patience) as limit:
                     await self._operate(number)
+                assert not limit.expired(), "an operation swallowed its cancellation"
                 cancelled = False
             except TimeoutError:
                 cancelled = True
@@ -140,6 +142,9 @@ class _Storm:
             record = await asyncio.wait_for(self.store.get(self.scope, f"calm{number}"), PATIENCE)
             assert record is not None
             assert record.value == number
+        for number in range(self.attempts, self.attempts + 2 * len(self.kinds)):
+            await asyncio.wait_for(self._operate(number), PATIENCE)
+        self.attempts += 2 * len(self.kinds)
 
     async def check(self) -> None:
         """Check that every cancelled write is there as a whole or not at all."""

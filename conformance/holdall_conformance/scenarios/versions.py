@@ -170,9 +170,12 @@ def refusal_leaves_the_version(harness: Harness) -> None:
 
 @scenario("versions.the-same-by-every-reader")
 def the_same_by_every_reader(harness: Harness) -> None:
-    """get, get_many, scan and iter_records tell the same version as put returned."""
+    """get, get_many, scan and iter_records tell the version that the last put returned, also where there was one."""
     store, scope = harness.store, harness.new_scope()
+    store.put_many(scope, {"a": 1, "b": 1, "c": 1})
+    store.delete(scope, "c")
     versions = {key: store.put(scope, key, key) for key in ("a", "b", "c")}
+    assert {key: record_of(store, scope, key).version for key in versions} == versions
     assert {record.key: record.version for record in store.scan(scope).items} == versions
     assert {record.key: record.version for record in store.iter_records(scope)} == versions
     assert {record.key: record.version for record in store.get_many(scope, ["c", "a", "b"]) if record} == versions
