@@ -7,8 +7,8 @@ rest is bad, then so was the whole. These ways are:
 - What begins after a moment goes, and what is under way at that moment becomes a call of unknown outcome. (Every
   prefix of a linearizable history is linearizable.)
 - A call that changed nothing goes: a read, a refusal, a delete of what was not there.
-- A write goes together with every call that tells of it: see `records_without`, `logs_without` and
-  `logs_lives`.
+- A write goes together with every call that tells of it: see `records_without`, `logs_without`,
+  `logs_whole` and `logs_lives`.
 
 Within each way sets of calls are tried as in delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
 Failure-Inducing Input", 2002): halves first, then smaller and smaller parts.
@@ -22,6 +22,7 @@ from dataclasses import replace
 from holdall_conformance.history.calls import READS, Call
 from holdall_conformance.history.checker import MODELS, WORK, Verdict, check
 from holdall_conformance.history.logs_lives import life_of, only_lives
+from holdall_conformance.history.logs_whole import logs_whole
 from holdall_conformance.history.logs_without import logs_without
 from holdall_conformance.history.records_without import records_without
 
@@ -42,7 +43,11 @@ def minimise(verdict: Verdict, *, checks: int = _MOST_CHECKS) -> Verdict:
         checks: the most histories to try.
 
     """
-    return verdict if verdict.linearizable else _Shrinking(verdict, checks).run()
+    if verdict.linearizable:
+        return verdict
+    if verdict.flaw is not None:
+        return replace(verdict, calls=verdict.flaw.calls)
+    return _Shrinking(verdict, checks).run()
 
 
 class _Shrinking:
@@ -51,9 +56,9 @@ class _Shrinking:
         self._left = checks
 
     def run(self) -> Verdict:
-        if self._best.flaw is not None:
-            self._accept(self._best.flaw.calls)
         self._cut()
+        if self._best.kind == "log":
+            self._accept(logs_whole(self._best.calls))
         size = 0
         while size != len(self._best.calls):
             size = len(self._best.calls)

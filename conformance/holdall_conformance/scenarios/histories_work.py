@@ -5,8 +5,11 @@ They run in threads of one process and in processes of their own; the boot clock
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from holdall import ABSENT, Entries, Record, Store
@@ -17,8 +20,14 @@ from holdall_conformance.history.calls import Recorder
 __all__ = ["WORKLOADS", "call_in_child", "work"]
 
 
+_STOPS = 0.003
+"""How likely a stop is at each place: a few in ten operations."""
+_MOMENT = 3e-4
+"""Seconds that it lasts: long enough for others to carry out several operations in memory."""
+
+
 class _Client:
-    """One client: what it knows of each key it has read or from having been refused, and what it does next."""
+    """One client: what it knows of each key, and what it does next."""
 
     def __init__(self, store: Store, recorder: Recorder, name: str, place: tuple[str, Sequence[str]]) -> None:
         self.store = store
@@ -42,14 +51,13 @@ class _Client:
         found: Any = None
         with self._recorder.call(self.name, operation, **given) as running:
             found = running.returns(method(**given))
-        self._learn(key, running.result)
+        self._learn(running.result)
         return found
 
-    def _learn(self, key: str, told: Any) -> None:
+    def _learn(self, told: Any) -> None:
         """Take over what a refusal tells: who is shut out goes on under a higher token."""
         if isinstance(told, Mapping) and "mark" in told and self.token is not None:
             self.token = int(told["mark"]) + 1
-            self._known.pop(key, None)
 
     def fenced(self) -> dict[str, int]:
         """Return the argument that fences a write, if the client has a token."""
@@ -59,19 +67,21 @@ class _Client:
         """Do something to a record."""
         key = chance.choice(self._keys)
         expect = self._known.get(key, ABSENT)
-        match chance.choices(["get", "put", "expect", "create", "delete", "expect-delete"], [8, 3, 7, 1, 1, 1])[0]:
+        match chance.choices(["get", "change", "put", "expect", "create", "delete"], [4, 8, 1, 3, 1, 1])[0]:
             case "get":
                 self._note(key, self.call("get", key))
+            case "change":
+                self._note(key, self.call("get", key))
+                changed = self.call("put", key, value=self.value(), expect=self._known[key], **self.fenced())
+                self._note(key, changed)
             case "put":
                 self._note(key, self.call("put", key, value=self.value(), **self.fenced()))
             case "expect":
                 self._note(key, self.call("put", key, value=self.value(), expect=expect, **self.fenced()))
             case "create":
                 self._note(key, self.call("put", key, value=self.value(), expect=ABSENT, **self.fenced()))
-            case "delete":
-                self.call("delete", key, **self.fenced())
             case _:
-                self.call("delete", key, expect=expect, **self.fenced())
+                self.call("delete", key, **({"expect": expect} if chance.random() < 1 / 2 else {}), **self.fenced())
 
     def _note(self, key: str, found: Any) -> None:
         version = found.version if isinstance(found, Record) else found
@@ -80,14 +90,15 @@ class _Client:
     def log(self, chance: random.Random) -> None:
         """Append to a log or look at it."""
         key = chance.choice(self._keys)
-        match chance.choices(["append", "expect", "batch", "again", "read", "tail", "head"], [6, 5, 2, 2, 5, 2, 3])[0]:
+        kinds = ["append", "expect", "change", "batch", "again", "read", "tail"]
+        match chance.choices(kinds, [5, 3, 5, 2, 2, 5, 2])[0]:
             case "append":
                 self._grown(key, self.call("append", key, entries=self._entries(chance), **self.fenced()))
             case "expect":
-                head = self._known.get(key)
-                expect = ABSENT if head is None else chance.choice([head, head.length])
-                entries = self._entries(chance)
-                self._grown(key, self.call("append", key, entries=entries, expect=expect, **self.fenced()))
+                self._append_there(key, chance)
+            case "change":
+                self._known[key] = self.call("head", key)
+                self._append_there(key, chance)
             case "batch":
                 self._batches[key] = self.value(), self._entries(chance)
                 self._append_batch(key)
@@ -97,13 +108,18 @@ class _Client:
                 head = self._known.get(key)
                 start = 0 if head is None else max(head.first, head.length - chance.randrange(4))
                 self._read(key, self.call("read", key, start=start))
-            case "tail":
-                self._read(key, self.call("tail", key, count=chance.randint(1, 5)))
             case _:
-                self._known[key] = self.call("head", key)
+                self._read(key, self.call("tail", key, count=chance.randint(1, 5)))
 
     def _entries(self, chance: random.Random) -> list[str]:
         return [self.value() for _ in range(chance.choice([1, 1, 2, 3, 5]))]
+
+    def _append_there(self, key: str, chance: random.Random) -> None:
+        """Append where the log is known to end."""
+        head = self._known.get(key)
+        expect = ABSENT if head is None else chance.choice([head, head.length])
+        entries = self._entries(chance)
+        self._grown(key, self.call("append", key, entries=entries, expect=expect, **self.fenced()))
 
     def _append_batch(self, key: str) -> None:
         if key in self._batches:
@@ -177,8 +193,30 @@ def work(
 
     """
     client, chance = _Client(store, recorder, seed.rpartition(" ")[2], place), random.Random(seed)
-    for _ in range(times):
-        WORKLOADS[workload](client, chance)
+    with _stopping(random.Random(f"{seed} stops")):
+        for _ in range(times):
+            WORKLOADS[workload](client, chance)
+
+
+@contextlib.contextmanager
+def _stopping(chance: random.Random) -> Generator[None]:
+    """Let this thread stop for a moment at random places within operations, wherever a function is called or left.
+
+    So whatever can come between two steps does come between them now and then, also on a busy machine.
+    """
+    if sys.getprofile() is not None:  # somebody measures
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        if chance.random() < _STOPS:
+            time.sleep(_MOMENT)
+
+    sys.setprofile(stop)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
 
 
 def call_in_child(
