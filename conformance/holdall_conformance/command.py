@@ -28,7 +28,7 @@ class _Unusable(click.ClickException):
 
 @click.command()
 @click.argument("target", required=False)
-@click.option("--lock", metavar="FUNCTION", help="module:function that opens the lock, where TARGET is a function too.")
+@click.option("--lock", metavar="FUNCTION", help="module:function that opens the lock; no TARGET for a lock alone.")
 @click.option("--level", type=click.Choice(LEVELS), default="base", show_default=True, help="How much to prove.")
 @click.option(
     "--side", type=click.Choice(list(_SIDES)), default="both", show_default=True, help="Which handles to try."
@@ -61,17 +61,14 @@ def check(
 ) -> None:
     """Prove that a backend keeps the contract.
 
-    TARGET is a URL, a name of the configuration, or module:function. The clauses run in scopes of their own, which are
-    removed at the end. The exit status is 0 only if every clause that applies holds.
+    TARGET is a URL, a name of the configuration, or module:function, which opens a store. The clauses run in scopes of
+    their own, which are removed at the end. The exit status is 0 only if every clause that applies holds.
     """
     _demand_extra()
     if compare is not None:
         _compare(*compare)
     elif listing:
         _list(level, only)
-    elif target is None:
-        message = "name a backend: a URL, or module:function"
-        raise click.UsageError(message)
     else:
         files = {"json": json_file, "junit": junit_file, "html": html_file, "badge": badge_file}
         wanted = {kind: file for kind, file in files.items() if file is not None}
@@ -108,7 +105,7 @@ def _check_place(file: Path) -> None:
 
 
 def _run(
-    target: str, lock: str | None, level: Level, side: str, only: Sequence[str], effort: float, seed: int | None
+    target: str | None, lock: str | None, level: Level, side: str, only: Sequence[str], effort: float, seed: int | None
 ) -> Report:
     from holdall_conformance.runner import Plan, run  # noqa: PLC0415 - it imports every clause
     from holdall_conformance.sources import source_of  # noqa: PLC0415 - as above
@@ -170,9 +167,12 @@ def _put(file: Path, text: str) -> None:
 
 def _compare(old: Path, new: Path) -> None:
     from holdall_conformance.reports.compare import compare  # noqa: PLC0415 - only what is asked for is imported
-    from holdall_conformance.reports.json_report import read_report  # noqa: PLC0415 - as above
+    from holdall_conformance.reports.json_report import UnusableReport, read_report  # noqa: PLC0415 - as above
 
-    comparison = compare(read_report(old), read_report(new))
+    try:
+        comparison = compare(read_report(old), read_report(new))
+    except UnusableReport as error:
+        raise _Unusable(str(error)) from error
     click.echo(comparison.to_text(), nl=False)
     sys.exit(1 if comparison.worse else 0)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import linecache
+import threading
 import traceback
 from types import FrameType, TracebackType
 
 __all__ = ["detail_of", "hint_for", "reason_of"]
+
+_parsing = threading.Lock()
 
 _LONGEST_VALUE = 400
 _LONGEST_REASON = 300
@@ -63,7 +66,8 @@ def detail_of(error: BaseException) -> str:
     parts = [str(error).strip()] if str(error).strip() else []
     frame = _innermost(error.__traceback__)
     if frame is not None:
-        parts.append("\n".join([f"in: {_failed_line(error)}", *_values_in(frame, _failed_line(error))]))
+        line = _failed_line(error)
+        parts.append("\n".join([f"in: {line}", *_values_in(frame, line)]))
     parts.append("".join(traceback.format_exception(error)).rstrip())
     return "\n\n".join(parts)
 
@@ -88,10 +92,7 @@ def _failed_line(error: BaseException) -> str:
 def _statement(frame: FrameType, line: int) -> str:
     """Return the statement that a line begins or lies in, on one line."""
     source = "".join(linecache.getlines(frame.f_code.co_filename))
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return linecache.getline(frame.f_code.co_filename, line).strip()
+    tree = _parsed(source)
     simple = (ast.Assert, ast.Expr, ast.Assign, ast.Raise, ast.Return)
     for node in ast.walk(tree):
         if isinstance(node, simple) and node.lineno <= line <= (node.end_lineno or node.lineno):
@@ -99,11 +100,17 @@ def _statement(frame: FrameType, line: int) -> str:
     return linecache.getline(frame.f_code.co_filename, line).strip()
 
 
+def _parsed(source: str) -> ast.AST:
+    """Return the syntax tree of a source, empty if it is none; Python 3.11 cannot parse in two threads at once."""
+    with _parsing:
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError):
+            return ast.Module(body=[], type_ignores=[])
+
+
 def _values_in(trace: TracebackType, statement: str) -> list[str]:
-    try:
-        tree = ast.parse(statement)
-    except SyntaxError:
-        return []
+    tree = _parsed(statement)
     names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     held = trace.tb_frame.f_locals
     return [f"    {name} = {_shown(held[name])}" for name in names if name in held and not callable(held[name])]

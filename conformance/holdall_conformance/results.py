@@ -67,6 +67,7 @@ class Report:
 
     Attributes:
         subject: what was checked, a URL without its password or "module:function".
+        lock: "module:function" of its lock, where that was named beside; else empty.
         adapter: the name that the backend gives itself.
         level: "base" or "full".
         complete: whether every clause of that level ran; only then is there a verdict.
@@ -97,6 +98,12 @@ class Report:
     absent_operations: Sequence[str] = ()
     remarks: Sequence[str] = ()
     results: Sequence[Result] = field(default=())
+    lock: str = ""
+
+    @property
+    def title(self) -> str:
+        """What was checked, the lock too where it was named beside."""
+        return " with the lock ".join(filter(None, (self.subject, self.lock)))
 
     @property
     def count(self) -> Counter[Outcome]:

@@ -6,7 +6,7 @@ import datetime as dt
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -112,12 +112,13 @@ class _Run:
         if not self._looks:
             message = f"{self._plan.source.subject} gives no handle to try: {'; '.join(self._remarks)}"
             raise ConfigError(message)
-        look = next(iter(self._looks.values()))
         results = self._results()
-        with self._harness(next(iter(self._looks))) as harness:
+        side, look = next(iter(self._looks.items()))
+        with self._harness(side, absent=look.absent) as harness:
             self._remarks += clear_away(harness)
         return Report(
             subject=self._plan.source.subject,
+            lock=self._plan.source.lock,
             adapter=look.adapter,
             level=self._plan.level,
             complete=not self._plan.only,
@@ -130,7 +131,7 @@ class _Run:
             capabilities=asdict(look.capabilities),
             absent_operations=sorted(frozenset[str]().union(*(each.absent for each in self._looks.values()))),
             remarks=self._remarks,
-            results=sorted(results, key=lambda result: (result.id, result.side)),
+            results=tuple(sorted(results, key=lambda result: (result.id, result.side))),
         )
 
     def _look_at(self, side: Side) -> None:
@@ -141,8 +142,8 @@ class _Run:
         except (Absent, Unsupported) as absent:
             self._remarks.append(f"the {side} side was not tried: {absent}")
 
-    def _harness(self, side: Side) -> Harness:
-        return Harness(self._plan.source, asynchronous=side == "async", run=self._name)
+    def _harness(self, side: Side, absent: Collection[str] = ()) -> Harness:
+        return Harness(self._plan.source, asynchronous=side == "async", run=self._name, absent=absent)
 
     def _results(self) -> list[Result]:
         plan = self._plan

@@ -66,7 +66,7 @@ def to_badge(report: Report) -> str:
         colour=colour,
         label=_LABEL,
         message=escape(message),
-        title=escape(visible(f"{report.subject}: {report.verdict}")),
+        title=escape(visible(f"{report.title}: {report.verdict}")),
     )
 
 

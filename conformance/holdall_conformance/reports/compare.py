@@ -175,7 +175,7 @@ def _differences(old: Report, new: Report) -> Iterator[str]:
 def _facts(report: Report) -> dict[str, str]:
     sides = sides_of(report)
     return {
-        "subject": report.subject,
+        "subject": report.title,
         "adapter": report.adapter,
         "level": report.level,
         "sides": joined(sides) if sides else "none",

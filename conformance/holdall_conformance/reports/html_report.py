@@ -24,13 +24,13 @@ def to_html(report: Report) -> str:
 
     """
     page = importlib.resources.files("holdall_conformance.reports").joinpath("page.html").read_text("utf-8")
-    title = shown(f"{report.subject}: {report.verdict}")
+    title = shown(f"{report.title}: {report.verdict}")
     return string.Template(page).substitute(title=title, content="\n".join(_content(report)))
 
 
 def _content(report: Report) -> Iterator[str]:
     sections = {name: body for name, body in _sections(report) if body}
-    yield f"<h1>holdall conformance of {code(report.subject)}</h1>"
+    yield f"<h1>holdall conformance of {code(report.title)}</h1>"
     yield f'<p class="verdict {_style(report)}">{shown(report.verdict[:1].upper() + report.verdict[1:])}</p>'
     yield _summary(report)
     yield _navigation(sections)

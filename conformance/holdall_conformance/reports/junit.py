@@ -25,7 +25,7 @@ def to_junit(report: Report) -> str:
         report: what the run found.
 
     """
-    root = Element("testsuites", {"name": visible(f"holdall check {report.subject}")})
+    root = Element("testsuites", {"name": visible(f"holdall check {report.title}")})
     _count(root, report.results, report.seconds)
     for group in report.by_group():
         for side in SIDES:
@@ -68,7 +68,7 @@ def _utc(started: str) -> str | None:
 
 
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
-    yield "subject", report.subject
+    yield "subject", report.title
     yield "adapter", report.adapter
     yield "level", report.level
     yield "seed", str(report.seed)

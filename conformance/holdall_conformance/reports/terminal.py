@@ -48,7 +48,7 @@ def _heading(report: Report, pen: _Pen) -> str:
     when = f"started {report.started}, took {duration(report.seconds)}"
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     place = ", ".join(f"{name} {value}" for name, value in report.environment.items())
-    first = pen.write(visible(f"holdall check {report.subject}"), "bold")
+    first = pen.write(visible(f"holdall check {report.title}"), "bold")
     return "\n".join([first, *(wrapped(line) for line in (run, when, versions, place) if line)])
 
 

@@ -167,5 +167,7 @@ def rerun_of(report: Report, result: Result) -> str:
 def _command(report: Report, *options: str) -> str:
     level = () if report.level == "base" else ("--level", report.level)
     effort = () if report.effort == 1 else ("--effort", f"{report.effort:g}")
-    words = ["holdall", "check", report.subject, *options, *level, "--seed", str(report.seed), *effort]
+    subject = [report.subject] if report.subject else []
+    subject += ["--lock", report.lock] if report.lock else []
+    words = ["holdall", "check", *subject, *options, *level, "--seed", str(report.seed), *effort]
     return visible(shlex.join(words))

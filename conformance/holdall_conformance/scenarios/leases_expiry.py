@@ -8,7 +8,7 @@ from holdall import Holder, LeaseLost
 from holdall.clock import boot_time
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import eventually, lease_of
+from holdall_conformance.scenarios.support import eventually, lease_of, settled
 
 
 @scenario("leases.tokens-rise-over-expiry-and-sweep", waits=True)
@@ -63,8 +63,8 @@ def expired_and_taken(harness: Harness) -> None:
     harness.outlast(ttl)
     new = lease_of(other, key, ttl=600, owner="new")
     with pytest.raises(LeaseLost):
-        lock.renew(old)
-    assert lock.release(old) is False
+        settled(lambda: lock.renew(old))
+    assert settled(lambda: lock.release(old)) is False
     holder = lock.holder(key)
     assert holder is not None
     assert (holder.owner, holder.token) == ("new", new.token)
@@ -81,9 +81,9 @@ def expired_untaken_is_lost(harness: Harness) -> None:
     harness.outlast(ttl)
     assert lock.held(key) is False
     with pytest.raises(LeaseLost):
-        lock.renew(lease)
+        settled(lambda: lock.renew(lease))
     assert lock.held(key) is False
-    assert lock.release(lease) is False
+    assert settled(lambda: lock.release(lease)) is False
     assert lease_of(lock, key).token > lease.token
 
 
@@ -92,7 +92,7 @@ def renew_prolongs(harness: Harness) -> None:
     """A renewed lease lives beyond its first ttl, with the same token and nonce and a later deadline."""
     lock, key, ttl = harness.lock, harness.new_key(), max(harness.short_ttl * 4, 0.2)
     lease = lease_of(lock, key, ttl=ttl)
-    longer = lock.renew(lease, ttl=600)
+    longer = settled(lambda: lock.renew(lease, ttl=600))
     assert (longer.token, longer.nonce, longer.key, longer.owner) == (lease.token, lease.nonce, lease.key, lease.owner)
     assert longer.ttl == 600
     assert longer.deadline > lease.deadline
@@ -100,7 +100,7 @@ def renew_prolongs(harness: Harness) -> None:
     assert lock.held(key) is True
     assert lock.try_acquire(key) is None
     assert lock.renew(longer).ttl == 600
-    assert lock.release(lease) is True
+    assert settled(lambda: lock.release(lease)) is True
 
 
 @scenario("leases.renew-keeps-or-changes-the-ttl", waits=True)

@@ -7,9 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from holdall import Entry, Head, Lease, Lock, Page, Record, Store
+from holdall import Entry, Head, Lease, Lock, Page, Record, Store, StoreTimeout
 from holdall_conformance.absence import Absent
 
 __all__ = [
@@ -23,12 +23,16 @@ __all__ = [
     "keys_of",
     "lease_of",
     "record_of",
+    "settled",
     "text_of",
     "value_of",
     "values_of",
 ]
 
+Result = TypeVar("Result")
+
 _PATIENCE = 60.0
+_TRIES = 20
 _TURN = 1e-6
 """Seconds after which a thread must let another go on."""
 
@@ -57,6 +61,22 @@ def lease_of(lock: Lock, key: str, *, ttl: float = 60, owner: str | None = None)
     lease = lock.try_acquire(key, ttl=ttl, owner=owner)
     assert lease is not None, f"{key!r} is not free"
     return lease
+
+
+def settled(call: Callable[[], Result]) -> Result:
+    """Return what a renewal or release comes to.
+
+    It is bounded by a quarter of the ttl, so that on a busy machine that of a short lease may time out: that says
+    nothing of the lease, and its holder asks again.
+
+    Args:
+        call: renews or releases.
+
+    """
+    for _ in range(_TRIES):
+        with contextlib.suppress(StoreTimeout):
+            return call()
+    return call()
 
 
 def append_all(store: Store, scope: str, key: str, values: Sequence[Any]) -> None:

@@ -1,0 +1,88 @@
+"""Backends that are given to the kit by functions and classes, as strangers give them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import holdall
+from holdall import Unsupported
+from holdall.spi import ABSENT, ANY, BackendItem, Mismatch
+from holdall_adapters.memory import CAPABILITIES
+
+
+def store_in(folder: Path):
+    return holdall.open_store(f"sqlite:///{folder / 'given.db'}")
+
+
+def lock_in(folder: Path):
+    return holdall.open_lock(f"sqlite:///{folder / 'given.db'}")
+
+
+def async_store_in(folder: Path):
+    return holdall.open_async_store(f"sqlite:///{folder / 'given.db'}")
+
+
+def url_in(folder: Path):
+    return f"sqlite:///{folder / 'given.db'}"
+
+
+class RecordsOnly:
+    """A store of a stranger's: no logs at all, some operations only raise, and it is no handle of holdall's."""
+
+    def __init__(self, folder: Path, timeout: float | None = None):
+        self.inner = holdall.open_store(f"sqlite:///{folder / 'given.db'}", timeout=timeout)
+        self.capabilities = self.inner.capabilities
+        for name in ("get", "get_many", "put", "delete", "keys", "scan", "scopes", "clear", "close"):
+            setattr(self, name, getattr(self.inner, name))
+
+    def touch(self, scope, key, ttl, *, fence=None):
+        raise Unsupported("no touch here")
+
+    def update(self, *arguments, **named):
+        raise NotImplementedError
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.inner.close()
+
+
+class ListBackend:
+    """Five primitives over a list that all handles share."""
+
+    capabilities = CAPABILITIES
+    io = "none"
+    items: ClassVar[list[BackendItem]] = []
+
+    async def get(self, key):
+        return next((item for item in self.items if item.key == key), None)
+
+    async def put(self, key, payload, expect):
+        found = await self.get(key)
+        if expect is not ANY and (None if expect is ABSENT else expect) != (found and found.tag):
+            raise Mismatch
+        tag = os.urandom(8)
+        self.items[:] = sorted([*(item for item in self.items if item.key != key), BackendItem(key, payload, tag)])
+        return tag
+
+    async def delete(self, key, expect):
+        found = await self.get(key)
+        if expect is not ANY and expect != (found and found.tag):
+            raise Mismatch
+        self.items[:] = [item for item in self.items if item.key != key]
+
+    async def scan(self, prefix, after, limit):
+        return [i for i in self.items if i.key.startswith(prefix) and (after is None or i.key > after)][:limit]
+
+    async def close(self):
+        pass
+
+
+def no_store():
+    return None
+
+
+NOT_CALLABLE = 7
