@@ -110,13 +110,13 @@ def history_log_fenced(harness: Harness) -> None:
     _in_threads(harness, "fenced-log")
 
 
-@scenario("concurrency.history-record-processes", "cross_process")
+@scenario("concurrency.history-record-processes", "cross_process", level="full")
 def history_record_processes(harness: Harness) -> None:
     """Random operations of several processes on one record: one order explains all results."""
     _in_processes(harness, "fenced-record")
 
 
-@scenario("concurrency.history-log-processes", "cross_process")
+@scenario("concurrency.history-log-processes", "cross_process", level="full")
 def history_log_processes(harness: Harness) -> None:
     """Random operations of several processes on one log, truncates and drops too: one order explains all results."""
     _in_processes(harness, "log-and-lives")
