@@ -7,17 +7,17 @@ common order (linearizability is local), so every record, log and lease is judge
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from holdall_conformance.history.calls import Call
+from holdall_conformance.history.calls import READS, Call
 from holdall_conformance.history.leases import LeaseModel
 from holdall_conformance.history.logs import LogModel
 from holdall_conformance.history.model import Flaw, Model
 from holdall_conformance.history.records import RecordModel
 from holdall_conformance.history.search import Search
 
-__all__ = ["MODELS", "WORK", "Subject", "Verdict", "check", "check_all", "subject_of"]
+__all__ = ["MODELS", "WORK", "Subject", "Verdict", "check", "check_all", "check_beginning", "subject_of", "until"]
 
 WORK = 50_000
 """How many nodes a search visits before it is given up: a few seconds."""
@@ -100,6 +100,44 @@ def check(model: Model, calls: Iterable[Call], *, kind: str = "", work: int = WO
         return Verdict(kind, history, explained=False, flaw=flaw)
     found = Search(model, history, pinned=pinned).run(work)
     return Verdict(kind, history, found.explained, found.order, found.blocked, found.state, None, found.work)
+
+
+def check_beginning(verdict: Verdict, *, work: int = WORK) -> Verdict:
+    """Judge as much of a history as can be decided, from its beginning: half of it, or half of that, and so on.
+
+    Every beginning of a good history is good, with the calls that are under way at its end of unknown outcome.
+
+    Args:
+        verdict: a verdict that is undecided; any other is returned as it is.
+        work: how many nodes to visit for each beginning before giving up.
+
+    """
+    share = 1.0
+    while verdict.undecided:
+        share /= 2
+        moments = sorted(call.invoked for call in verdict.calls)
+        calls = until(verdict.calls, moments[int(len(moments) * share)])
+        found = check(MODELS[verdict.kind], calls, kind=verdict.kind, work=work)
+        if not found.undecided or len(calls) <= 1:
+            return found
+    return verdict
+
+
+def until(calls: Iterable[Call], moment: float) -> list[Call]:
+    """Return a history as it was at a moment.
+
+    Args:
+        calls: the whole history.
+        moment: the last moment that counts.
+
+    """
+    found: list[Call] = []
+    for call in calls:
+        if call.returned is not None and call.returned <= moment:
+            found.append(call)
+        elif call.invoked <= moment and call.operation not in READS:
+            found.append(replace(call, returned=None, outcome="unknown", result=None))
+    return found
 
 
 def check_all(calls: Iterable[Call], *, work: int = WORK) -> dict[Subject, Verdict]:

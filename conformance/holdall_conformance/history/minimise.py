@@ -20,13 +20,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from holdall_conformance.history.calls import READS, Call
-from holdall_conformance.history.checker import MODELS, WORK, Verdict, check
+from holdall_conformance.history.checker import MODELS, WORK, Verdict, check, until
 from holdall_conformance.history.logs_lives import life_of, only_lives
 from holdall_conformance.history.logs_whole import logs_whole
 from holdall_conformance.history.logs_without import logs_without
 from holdall_conformance.history.records_without import records_without
 
-__all__ = ["is_idle", "minimise", "until"]
+__all__ = ["is_idle", "minimise"]
 
 _MOST_CHECKS = 600
 _PATIENCE = WORK // 5
@@ -72,8 +72,11 @@ class _Shrinking:
         return self._best
 
     def _explain(self) -> None:
-        """Find the order that comes to people's minds."""
-        kind = self._best.kind
+        """Find the contradiction, or the order, that comes to people's minds."""
+        kind, flaw = self._best.kind, self._best.flaw
+        if flaw is not None:
+            self._best = replace(self._best, calls=flaw.calls)
+            return
         verdict = check(MODELS[kind], self._best.calls, kind=kind, work=_PATIENCE, pinned=False)
         if not verdict.linearizable:
             self._best = verdict
@@ -132,23 +135,6 @@ class _Shrinking:
             rest = without(self._best.calls, numbers)
             if not (len(rest) < before and self._accept(rest)):
                 start += size
-
-
-def until(calls: Sequence[Call], moment: float) -> Sequence[Call]:
-    """Return the history as it was at a moment.
-
-    Args:
-        calls: the whole history.
-        moment: the last moment that counts.
-
-    """
-    found: list[Call] = []
-    for call in calls:
-        if call.returned is not None and call.returned <= moment:
-            found.append(call)
-        elif call.invoked <= moment and call.operation not in READS:
-            found.append(replace(call, returned=None, outcome="unknown", result=None))
-    return found
 
 
 def is_idle(call: Call) -> bool:

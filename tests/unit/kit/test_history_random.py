@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from holdall import ABSENT, ANY, open_store
 from holdall_conformance.history.calls import READS, Call, Recorder
-from holdall_conformance.history.checker import MODELS, WORK, check, check_all
+from holdall_conformance.history.checker import MODELS, WORK, check, check_all, until
 from holdall_conformance.history.logs_lives import life_of, only_lives
 from holdall_conformance.history.logs_whole import logs_whole
 from holdall_conformance.history.logs_without import logs_without
-from holdall_conformance.history.minimise import is_idle, minimise, until
+from holdall_conformance.history.minimise import is_idle, minimise
 from holdall_conformance.history.records_without import records_without
 from holdall_conformance.history.search import Search
 from holdall_conformance.history.text import describe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdall import ABSENT
-from holdall_conformance.history.checker import check_all
+from holdall_conformance.history.checker import check_all, check_beginning
 from tests.unit.kit.history_calls import (
     RECORD,
     conflict,
@@ -224,6 +224,18 @@ def test_a_search_without_end_accuses_nobody():
     (verdict,) = check_all(BAD["two winners of one version"], work=1).values()
     assert verdict.undecided
     assert verdict.linearizable
+
+
+def test_of_a_search_without_end_the_beginning_is_judged():
+    puts = [put("a", 2 * n, 2 * n + 1, n, f"v{n}") for n in range(64)]
+    (hard,) = check_all(puts, work=20).values()
+    assert hard.undecided
+    beginning = check_beginning(hard, work=20)
+    assert beginning.explained is True
+    assert 8 <= len(beginning.calls) < 20
+
+    (good,) = check_all(puts).values()
+    assert check_beginning(good) is good
 
 
 def test_what_no_model_knows_is_an_error():
