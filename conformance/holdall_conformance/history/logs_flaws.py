@@ -107,11 +107,12 @@ def _differences(calls: Iterable[Call]) -> Iterator[Flaw]:
         if head is None:
             continue
         for position, value in positions_in(call):
-            text, other = views.setdefault((head["incarnation"], position), (frozen(value), call))
-            if text != frozen(value):
+            found = frozen(value)
+            text, other = views.setdefault((head["incarnation"], position), (found, call))
+            if text != found:
                 verb = "wrote" if other.operation == "append" else "found"
                 why = (
                     f"{other.operation} by {other.client} {verb} {text} at position {position}, "
-                    f"and {call.operation} by {call.client} found {frozen(value)} there"
+                    f"and {call.operation} by {call.client} found {found} there"
                 )
                 yield Flaw([other, call], why)

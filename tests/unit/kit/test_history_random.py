@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
@@ -216,3 +217,44 @@ def test_no_way_of_leaving_calls_out_makes_a_good_history_bad(store, kind, data)
     history = good_history(data.draw, store, kind, 14)
     for rest in rests(data.draw, kind, history):
         assert check(MODELS[kind], rest, kind=kind).explained is True
+
+
+def busy_history(store, kind, chance):
+    """Return 8 clients' 100 calls each on one object of a real store; every call overlaps with those of others."""
+    author = Author(store, kind)
+    for _ in range(800):
+        author.carry_out(chance.choice(BUSY[kind]))
+    clients, found = [0.0] * 8, []
+    for moment, call in enumerate(author.calls):
+        number = min(range(8), key=lambda number: clients[number] + chance.random())
+        begin = max(clients[number], moment - 8 * chance.random())
+        clients[number] = moment + chance.random() if begin <= moment else begin
+        found.append(replace(call, client=f"c{number}", invoked=min(begin, moment), returned=clients[number]))
+    return sorted(found, key=lambda call: call.invoked)
+
+
+BUSY = {
+    "record": [("get",), ("put", "any", None, None), ("put", "current", None, None), ("delete", "any", None)],
+    "log": [("append", "any", None, None, 2), ("append", "former", None, None, 1), ("tail", 3), ("head",)],
+}
+
+
+@KINDS
+@pytest.mark.parametrize("seed", range(2))
+def test_long_histories_take_little_work_good_or_bad_and_with_lost_calls(store, kind, seed):
+    chance = Random(seed)
+    history = busy_history(store, kind, chance)
+    assert len(history) == 800
+    lost = [call for call in chance.sample(history, 40) if call.operation not in READS and call.outcome == "returned"]
+    open_ended = [
+        replace(call, returned=None, outcome="unknown", result=None) if call in lost else call for call in history
+    ]
+    for calls in (history, open_ended):
+        verdict = check(MODELS[kind], calls, kind=kind)
+        assert verdict.explained is True
+        assert verdict.work < 3_000
+    looks = [call for call in history if call.operation in {"get", "head"} and call.result is not None]
+    wrong = replace(looks[-1], result=looks[len(looks) // 2].result)
+    verdict = check(MODELS[kind], [wrong if call is looks[-1] else call for call in history], kind=kind)
+    assert verdict.explained is False
+    assert verdict.work < 3_000
