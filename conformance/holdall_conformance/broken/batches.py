@@ -1,5 +1,5 @@
 """Broken in what becomes of batch ids."""
-# ruff: noqa: ARG002, D102, PLR2004 - the docstring of a class says what its methods do wrong
+# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 
@@ -270,7 +270,9 @@ class IdsIgnoredInCommits(PlainStore):
     """Appends a batch again that is repeated in a commit."""
 
     def check_one(self, space: Space, request: WriteRequest) -> object:
-        return super().check_one(space, request._replace(batch_id=None) if isinstance(request, AppendRequest) else request)
+        return super().check_one(
+            space, request._replace(batch_id=None) if isinstance(request, AppendRequest) else request
+        )
 
 
 @broken("equal-batches-once", "batches")

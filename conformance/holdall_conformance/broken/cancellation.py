@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from holdall import ANY
@@ -51,7 +52,7 @@ class CancelledAppendIsTorn(WrappedAsyncStore):
         entries = list(entries)
         if len(entries) < 2 or named.get("batch_id"):  # noqa: PLR2004 - one cannot be torn
             return await self.inner.append(scope, key, entries, expect=expect, **named)
-        result = await self.inner.append(scope, key, entries[:1], expect=expect, **named)
+        result = last = await self.inner.append(scope, key, entries[:1], expect=expect, **named)
         for entry in entries[1:]:
             await asyncio.sleep(0)
             last = await self.inner.append(scope, key, [entry], **named)
@@ -91,8 +92,6 @@ class CannotBeCancelled(WrappedAsyncStore):
     """Swallows a cancellation and returns as if nothing had been."""
 
     async def put(self, scope: str, key: str, value: Any, **named: Any) -> Any:
-        try:
+        with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
-        except asyncio.CancelledError:
-            pass
         return await self.inner.put(scope, key, value, **named)

@@ -1,5 +1,5 @@
 """Broken in commits of several operations."""
-# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
+# ruff: noqa: D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class CommitFewerThanDeclared(PlainStore):
     """Declares commits of 500 operations and applies the first hundred."""
 
     async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
-        done = list(await super().commit(requests[:100]))  # noqa: PLR2004 - as it says
+        done = list(await super().commit(requests[:100]))
         rest = requests[100:]
         return [*done, *(Appended(0, 1, _head(self, one)) if isinstance(one, AppendRequest) else None for one in rest)]
 
@@ -209,7 +209,11 @@ class CommitRetriedBlindly(WrappedStore):
         try:
             return self.inner.commit(operations)
         except Conflict:
-            eased = [Put(one.scope, one.key, one.value, ttl=one.ttl, fence=one.fence) for one in operations if isinstance(one, Put)]
+            eased = [
+                Put(one.scope, one.key, one.value, ttl=one.ttl, fence=one.fence)
+                for one in operations
+                if isinstance(one, Put)
+            ]
             return self.inner.commit(eased) if len(eased) == len(operations) else self._refuse(operations)
 
     def _refuse(self, operations: Any) -> Any:
@@ -225,8 +229,7 @@ class CommitTornByError(PlainStore):
         results: list[Any] = []
         with self.room.turn(write=True) as space:
             try:
-                for request in requests:
-                    results.append(self.apply_one(space, request, self.check_one(space, request)))
+                results.extend(self.apply_one(space, one, self.check_one(space, one)) for one in requests)
             except HoldallError as error:
                 refusal = error
         if refusal is not None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 from holdall import Appended
 from holdall.spi import AppendRequest, DeleteRequest, LogRequest, PutRequest, StoredRecord
-from holdall_conformance.broken.plain_lock import PlainLock
 from holdall_conformance.broken.plain_store import PlainStore
 from holdall_conformance.broken.registry import broken
 from holdall_conformance.broken.rooms import MemoryRoom
@@ -201,59 +200,48 @@ class ReadsAreBehind(PlainStore):
         super().keep(space, scope, key, record)
 
 
-@broken("looks-then-takes", "leases", "concurrency")
-class LooksThenTakes(PlainLock):
-    """Looks whether a key is free in one step and takes it in another."""
+@broken("sweep-takes-what-is-being-written", "concurrency")
+class SweepTakesWhatIsBeingWritten(PlainStore):
+    """Sweeps the drafts of writes that are under way along with those that crashes left behind."""
 
-    async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
-        with self.room.turn() as space:
-            if self.is_taken(self.lease_at(space, key)):
-                return None
-        await self.environment.sleep(0.0005)
+    async def put(self, request: PutRequest) -> None:
+        draft = object()
         with self.room.turn(write=True) as space:
-            return self.grant(self.lease_at(space, key), nonce, owner, ttl)
-
-
-@broken("takes-over-twice", "leases")
-class TakesOverTwice(PlainLock):
-    """Looks whether a lease has expired in one step and takes it over in another."""
-
-    async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
-        with self.room.turn() as space:
-            lease = space.leases.get(key)
-            expired = lease is not None and lease.nonce is not None and not self.is_taken(lease)
-        if not expired:
-            return await super().acquire(key, nonce, owner, ttl)
-        await self.environment.sleep(0.0005)
+            self.check(space, request.scope, request.key, request.expect, request.fence)
+            space.notes[draft] = request
+        await self.pause()
         with self.room.turn(write=True) as space:
-            return self.grant(self.lease_at(space, key), nonce, owner, ttl)
+            if space.notes.pop(draft, None) is not None:
+                self.check(space, request.scope, request.key, request.expect, request.fence)
+                self.apply_put(space, request)
 
-
-@broken("releases-over-the-next", "leases", "concurrency")
-class ReleasesOverTheNext(PlainLock):
-    """Looks in one step whether a lease is the current one and frees the key in another, whoever has it then."""
-
-    async def release(self, request: Any) -> bool:
-        with self.room.turn() as space:
-            if not self.is_current(self.lease_at(space, request.key), request):
-                return False
-        await self.environment.sleep(0.004)
+    async def sweep(self) -> int:
         with self.room.turn(write=True) as space:
-            self.free(space, request.key, self.lease_at(space, request.key))
-        return True
+            space.notes.clear()
+        return await super().sweep()
 
 
-@broken("renews-over-the-next", "leases")
-class RenewsOverTheNext(PlainLock):
-    """Looks in one step whether a lease is the current one and writes it back in another, whoever has the key then."""
+@broken("sweep-takes-new-logs", "concurrency")
+class SweepTakesNewLogs(PlainStore):
+    """Sweeps the chunks of a batch whose head is not written yet."""
 
-    async def renew(self, request: Any, ttl: float) -> bool:
-        with self.room.turn() as space:
-            lease = copy.copy(self.lease_at(space, request.key))
-            if not self.is_current(lease, request):
-                return False
-        await self.environment.sleep(0.004)
+    async def append(self, request: AppendRequest) -> Appended:
+        draft = object()
         with self.room.turn(write=True) as space:
-            lease.expires = self.now() + ttl
-            space.leases[request.key] = lease
-        return True
+            space.notes[draft] = request
+        await self.pause()
+        with self.room.turn(write=True) as space:
+            kept = space.notes.pop(draft, None) is not None
+            found = self.check_append(space, request)
+            if found is not None:
+                return found
+            result = self.apply_append(space, request)
+            if not kept:
+                log = self.log_at(space, request.scope, request.key)
+                del log.payloads[-result.count :]
+            return result
+
+    async def sweep(self) -> int:
+        with self.room.turn(write=True) as space:
+            space.notes.clear()
+        return await super().sweep()

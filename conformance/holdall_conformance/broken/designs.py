@@ -82,7 +82,7 @@ class Design:
 
     def simplified(self) -> Design:
         """Return the same design with every part as it should be."""
-        bases = {"store": WrappedStore, "lock": WrappedLock}
+        bases: dict[str, Callable[[Any], Any]] = {"store": WrappedStore, "lock": WrappedLock}
         bases |= {"async_store": WrappedAsyncStore, "async_lock": WrappedAsyncLock}
         room: type[Room] = next(kind for kind in self.room.__mro__ if kind in {MemoryRoom, FileRoom})
         wrappers = {what: bases[what] for what in self.wrappers}
@@ -91,7 +91,7 @@ class Design:
     @property
     def capabilities(self) -> Capabilities:
         """What the backend declares."""
-        shared = {name: self.room.shared for name in ("persistent", "cross_process", "durable_tokens")}
+        shared = dict.fromkeys(("persistent", "cross_process", "durable_tokens"), self.room.shared)
         return replace(CAPABILITIES, **{**shared, **self.declares})
 
     @property

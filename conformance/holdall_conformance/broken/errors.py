@@ -1,5 +1,5 @@
 """Broken in what errors are and tell."""
-# ruff: noqa: D102 - the docstring of a class says what its methods do wrong
+# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 

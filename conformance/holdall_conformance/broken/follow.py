@@ -1,11 +1,11 @@
 """Broken in how a log is followed."""
-# ruff: noqa: D102 - the docstring of a class says what its methods do wrong
+# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from holdall import Entry, NotFound, Truncated
 from holdall_conformance.broken.registry import broken
@@ -110,7 +110,9 @@ class FollowNeverEnds(WrappedStore):
     """Waits on when the timeout is over."""
 
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: Any = None) -> Iterator[Entry]:
-        yield from self.inner.follow(scope, key, start, timeout=None if type(timeout) is float and timeout > 0 else timeout)
+        yield from self.inner.follow(
+            scope, key, start, timeout=None if type(timeout) is float and timeout > 0 else timeout
+        )
 
 
 @broken("follow-ends-by-the-clock", "follow")
@@ -159,3 +161,17 @@ class FollowTakesAnyTimeout(WrappedStore):
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: Any = None) -> Iterator[Entry]:
         negative = type(timeout) in {int, float} and timeout < 0
         yield from self.inner.follow(scope, key, start, timeout=0 if negative else timeout)
+
+
+@broken("followers-share", "follow")
+class FollowersShare(Polling):
+    """Gives each entry to one of several followers of a log, as a queue does."""
+
+    taken: ClassVar[dict[tuple[str, str], set[int]]] = {}
+
+    def found(self, scope: str, key: str, start: int) -> list[Entry]:
+        taken = self.taken.setdefault((scope, key), set())
+        mine = [entry for entry in super().found(scope, key, start) if entry.position not in taken]
+        if start or self.checked(scope, key, None) is None:
+            taken.update(entry.position for entry in mine)
+        return mine

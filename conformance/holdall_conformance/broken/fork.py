@@ -67,7 +67,7 @@ class _ReleasedByChildren(PassingHold):
         super().__init__(inner, lock)
         self.process = os.getpid()
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool | None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> bool | None:
         if os.getpid() != self.process:
             with holdall.open_lock(self.url) as lock:
                 lock.release(self.inner.lease)

@@ -1,5 +1,5 @@
 """Broken in what is too large."""
-# ruff: noqa: D102, PLR2004 - the docstring of a class says what its methods do wrong
+# ruff: noqa: D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 

@@ -1,19 +1,16 @@
 """Broken in what a log is."""
-# ruff: noqa: ARG002, D102, PLR2004 - the docstring of a class says what its methods do wrong
+# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
 
-from holdall import ABSENT, ANY, Append, Appended, Conflict, Entries, Entry, Head
+from holdall import ABSENT, ANY, Appended, Conflict, Head
 from holdall.spi import AppendRequest, LogRequest, StoredEntries
 from holdall.values import ExpectHead
 from holdall_conformance.broken.plain_store import PlainStore
 from holdall_conformance.broken.registry import broken
 from holdall_conformance.broken.state import Log, Space
-from holdall_conformance.broken.wrapping import WrappedStore
 
 
 @broken("truncate-renumbers", "logs")
@@ -264,162 +261,3 @@ class RestoreOfNothingMakesNothing(PlainStore):
         if not payloads:
             return Head(first, first, write_id)
         return await super().restore_log(scope, key, first, payloads, write_id)
-
-
-@broken("equal-entries-once", "logs")
-class EqualEntriesOnce(PlainStore):
-    """Stores an entry that equals the one before it only once."""
-
-    def extend(self, log: Log, payloads: Sequence[bytes]) -> Appended:
-        last = log.payloads[-1:]
-        result = super().extend(log, payloads)
-        if last and [*payloads] == last:
-            log.payloads.pop()
-        return result
-
-
-@broken("entries-of-a-batch-backwards", "logs")
-class EntriesOfABatchBackwards(PlainStore):
-    """Stores the entries of a batch backwards."""
-
-    def extend(self, log: Log, payloads: Sequence[bytes]) -> Appended:
-        return super().extend(log, payloads[::-1])
-
-
-@broken("append-tells-the-head-before", "logs")
-class AppendTellsTheHeadBefore(PlainStore):
-    """Tells as the head after an append the one before it."""
-
-    async def append(self, request: AppendRequest) -> Appended:
-        result = await super().append(request)
-        return replace(result, head=result.head._replace(length=result.start))
-
-
-@broken("logs-of-a-scope-mix", "logs")
-class LogsOfAScopeMix(PlainStore):
-    """Counts the positions of all logs of a scope together."""
-
-    def apply_append(self, space: Space, request: AppendRequest) -> Appended:
-        log = self.log_at(space, request.scope, request.key)
-        if log.incarnation is None:
-            log.first = sum(len(other.payloads) for other in space.logs.get(request.scope, {}).values())
-            log.incarnation = self.new_incarnation()
-            self.keep_log(space, request.scope, request.key, log)
-        return super().apply_append(space, request)
-
-
-@broken("head-late", "logs")
-class HeadLate(WrappedStore):
-    """Remembers in each handle the head of a log, and renews it only when it appends itself."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__(inner)
-        self.known: dict[Any, Any] = {}
-
-    def head(self, scope: str, key: str) -> Any:
-        return self.known.setdefault((scope, key), self.inner.head(scope, key))
-
-    def append(self, scope: str, key: str, entries: Any, **named: Any) -> Any:
-        self.known.pop((scope, key), None)
-        return self.inner.append(scope, key, entries, **named)
-
-
-@broken("bool-is-a-length", "logs")
-class BoolIsALength(WrappedStore):
-    """Takes False for the length 0 and True for 1."""
-
-    def append(self, scope: str, key: str, entries: Any, *, expect: Any = ANY, **named: Any) -> Any:
-        return self.inner.append(scope, key, entries, expect=int(expect) if expect in (0, 1) else expect, **named)
-
-
-@broken("empty-batch-is-nothing", "logs")
-class EmptyBatchIsNothing(WrappedStore):
-    """Takes an empty batch, and appends nothing."""
-
-    def append(self, scope: str, key: str, entries: Any, **named: Any) -> Any:
-        entries = list(entries)
-        if not entries:
-            return None
-        return self.inner.append(scope, key, entries, **named)
-
-
-@broken("letters-for-entries", "logs")
-class LettersForEntries(WrappedStore):
-    """Takes a text in place of a batch for its letters."""
-
-    def append(self, scope: str, key: str, entries: Any, **named: Any) -> Any:
-        return self.inner.append(scope, key, list(entries) if isinstance(entries, str) else entries, **named)
-
-
-@broken("half-a-batch", "logs", "values")
-class HalfABatch(WrappedStore):
-    """Appends the entries before one that is refused."""
-
-    def append(self, scope: str, key: str, entries: Any, **named: Any) -> Any:
-        try:
-            return self.inner.append(scope, key, entries, **named)
-        except ValueError:
-            for entry in entries if isinstance(entries, list) else ():
-                self.inner.append(scope, key, [entry], **named)
-            raise
-
-
-@broken("beyond-the-end-raises", "logs")
-class BeyondTheEndRaises(WrappedStore):
-    """Raises IndexError for a read from behind the end."""
-
-    def read(self, scope: str, key: str, start: int = 0, limit: int | None = None) -> Any:
-        found = self.inner.read(scope, key, start, limit)
-        if found.head is not None and start >= found.head.length:
-            raise IndexError(start)
-        return found
-
-
-@broken("absent-log-raises", "logs")
-class AbsentLogRaises(WrappedStore):
-    """Raises KeyError for a read of a log that does not exist."""
-
-    def read(self, scope: str, key: str, start: int = 0, limit: int | None = None) -> Any:
-        found = self.inner.read(scope, key, start, limit)
-        if found.head is None:
-            raise KeyError(key)
-        return found
-
-
-@broken("iterates-on-and-on", "logs")
-class IteratesOnAndOn(WrappedStore):
-    """Goes on with entries that were appended after an iteration began."""
-
-    def iter_entries(self, scope: str, key: str, start: int = 0) -> Iterator[Entry]:
-        while True:
-            found: Iterable[Entry] = self.inner.read(scope, key, start, 100)
-            entries = list(found)
-            yield from entries
-            start += len(entries)
-            if not entries:
-                return
-
-
-@broken("plain-lists-for-entries", "logs")
-class PlainListsForEntries(WrappedStore):
-    """Returns from tail a bare list without a head."""
-
-    def tail(self, scope: str, key: str, count: int) -> Any:
-        return [*self.inner.tail(scope, key, count)]
-
-
-@broken("positions-from-one", "logs")
-class PositionsFromOne(WrappedStore):
-    """Counts positions from 1."""
-
-    def read(self, scope: str, key: str, start: int = 0, limit: int | None = None) -> Any:
-        found: Entries = self.inner.read(scope, key, start, limit)
-        return Entries([Entry(entry.position + 1, entry.value) for entry in found], found.head)
-
-
-@broken("commit-forgets-expected-heads", "logs", "commits")
-class CommitForgetsExpectedHeads(WrappedStore):
-    """Appends in a commit whatever head there is."""
-
-    def commit(self, operations: Any) -> Any:
-        return self.inner.commit([replace(one, expect=ANY) if isinstance(one, Append) else one for one in operations])

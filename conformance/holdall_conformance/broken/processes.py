@@ -1,5 +1,5 @@
 """Broken between processes: right as long as there is only one."""
-# ruff: noqa: D102 - the docstring of a class says what its methods do wrong
+# ruff: noqa: ARG002, D102 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import copy
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, ClassVar
 
 from holdall import Appended, Entry
@@ -52,7 +52,7 @@ class NoLockBetweenProcesses(FileRoom):
     turns: ClassVar[threading.RLock] = threading.RLock()
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Generator[None]:
         with self.turns:
             yield
 

@@ -137,7 +137,7 @@ def all_broken() -> list[Broken]:
 
 
 @functools.cache
-def caught() -> dict[str, list[str]]:
-    """Return, by the id of a broken backend, the clauses that failed on it in the last recorded run."""
-    found: dict[str, list[str]] = json.loads(_CAUGHT.read_text()) if _CAUGHT.exists() else {}
-    return found
+def caught() -> dict[str, list[tuple[str, bool]]]:
+    """Return, by the id of a broken backend, the clauses that caught it in the last record, and whether they hung."""
+    found: dict[str, list[tuple[str, bool]]] = json.loads(_CAUGHT.read_text()) if _CAUGHT.exists() else {}
+    return {name: [(clause, hangs) for clause, hangs in clauses] for name, clauses in found.items()}

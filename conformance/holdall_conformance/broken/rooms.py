@@ -7,7 +7,7 @@ import fcntl
 import os
 import pickle
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol
@@ -96,7 +96,7 @@ class FileRoom:
                 self.save(space)
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Generator[None]:
         """Shut everybody else out, of this process and of others."""
         with self.file.with_suffix(".lock").open("wb") as guard:
             fcntl.flock(guard, fcntl.LOCK_EX)

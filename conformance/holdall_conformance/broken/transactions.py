@@ -60,7 +60,11 @@ class _Transacting(WrappedStore):
     def transaction(self, function: Any, **named: Any) -> Any:
         if not callable(function):
             return self.inner.transaction(function, **named)
-        return self.inner.transaction(lambda inner: function(type(self).passing(inner, self.inner)), **named)
+
+        def run(inner: Any) -> Any:
+            return function(type(self).passing(inner, self.inner))
+
+        return self.inner.transaction(run, **named)
 
 
 class _UncheckedReads(Passing):
@@ -165,8 +169,9 @@ class TransactionKeepsTheFirstWrite(_Transacting):
 
 
 class _WithoutFence(Passing):
-    def put(self, scope: str, key: str, value: Any, *, ttl: Any = None, fence: Any = None) -> Any:
-        return super().put(scope, key, value, ttl=ttl, fence=None if type(fence) is int and fence > 0 else fence)
+    def put(self, scope: str, key: str, value: Any, **named: Any) -> Any:
+        fence = named.pop("fence", None)
+        return super().put(scope, key, value, fence=None if type(fence) is int and fence > 0 else fence, **named)
 
 
 @broken("transaction-without-fences", "transactions", "fencing")

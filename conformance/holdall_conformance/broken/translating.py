@@ -1,4 +1,6 @@
 """A wrapped store that may change every value on its way in, and every record on its way out."""
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# - values are whatever callers pass
 
 from __future__ import annotations
 

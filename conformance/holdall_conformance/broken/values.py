@@ -1,4 +1,6 @@
 """Broken in what becomes of values."""
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# - values are whatever callers pass
 # ruff: noqa: D102, PLR2004 - the docstring of a class says what its methods do wrong
 
 from __future__ import annotations

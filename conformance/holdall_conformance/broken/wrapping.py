@@ -9,7 +9,12 @@ from typing import Any, NoReturn, Self
 
 from holdall import AsyncLock, AsyncStore, Lock, Store
 
-__all__ = ["WrappedAsyncLock", "WrappedAsyncStore", "WrappedLock", "WrappedStore"]
+__all__ = ["WrappedAsyncLock", "WrappedAsyncStore", "WrappedLock", "WrappedRecords", "WrappedStore"]
+
+_RECORDS = (
+    *("get", "get_many", "put", "update", "touch", "delete", "put_many", "delete_many", "clear", "scan"),
+    *("keys", "scopes", "iter_records", "iter_keys", "ping", "close"),
+)
 
 
 class Wrapped:
@@ -110,6 +115,10 @@ class WrappedLock(_WithBlock):
     """A `Lock` on another one."""
 
 
+class WrappedRecords(_WithBlock):
+    """The half of a `Store` that keeps records, on another one, without logs, commits and fences."""
+
+
 class WrappedAsyncStore(_AsyncWithBlock):
     """An `AsyncStore` on another one."""
 
@@ -126,3 +135,5 @@ for _kind, _protocol in (
 ):
     for _name, _method in _passing_on(_protocol).items():
         setattr(_kind, _name, _method)
+for _name in _RECORDS:
+    setattr(WrappedRecords, _name, getattr(WrappedStore, _name))

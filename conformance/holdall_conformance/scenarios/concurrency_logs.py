@@ -8,7 +8,7 @@ from holdall import ABSENT, Appended, Conflict, Entry, Fenced, Head, Store, Trun
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.concurrency import flat, handles_for, together
-from holdall_conformance.scenarios.support import head_of, values_of
+from holdall_conformance.scenarios.support import head_of, value_of, values_of
 
 _WRITERS = 6
 _ROUNDS = 12
@@ -45,6 +45,40 @@ def appends_whole_and_gapless(harness: Harness) -> None:
     done = flat(together(handles_for(harness, _WRITERS), work))
     _check_batches(harness.store, scope, [result for result, _ in done], [batch for _, batch in done])
     assert len({result.head.incarnation for result, _ in done}) == 1
+
+
+@scenario("concurrency.sweep-disturbs-nobody")
+def sweep_disturbs_nobody(harness: Harness) -> None:
+    """While one sweeps without a pause, others write, and everything acknowledged is there afterwards."""
+    scope, stores = harness.new_scope(), handles_for(harness, 4)
+    busy = [len(stores) - 1]
+
+    def work(store: Store, number: int) -> int:
+        if number == 0:
+            while busy[0] > 0:
+                store.sweep()
+            return 0
+        try:
+            for turn in range(_ROUNDS):
+                store.put(scope, f"{number}-{turn}", turn)
+                store.append(scope, f"{number}", [turn], batch_id=f"{turn}")
+                store.append(scope, f"{number}-{turn}", [turn])
+                store.update(scope, f"{number}", lambda value: (value or 0) + 1)
+                store.put(scope, f"{number}-ttl", turn, ttl=600)
+                store.delete(scope, f"{number}-{turn - 6}")
+        finally:
+            busy[0] -= 1
+        return number
+
+    together(stores, work)
+    for number in range(1, len(stores)):
+        assert value_of(harness.store, scope, f"{number}") == _ROUNDS
+        assert value_of(harness.store, scope, f"{number}-ttl") == _ROUNDS - 1
+        assert values_of(harness.store.read(scope, f"{number}")) == list(range(_ROUNDS))
+        for turn in range(_ROUNDS):
+            assert values_of(harness.store.read(scope, f"{number}-{turn}")) == [turn]
+            record = harness.store.get(scope, f"{number}-{turn}")
+            assert (record is None) == (turn < _ROUNDS - 6), f"record {turn} of {number}"
 
 
 @scenario("concurrency.one-change-per-head")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from holdall import InvalidArgument, NotFound, Store, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import values_of
+from holdall_conformance.scenarios.support import eventually, values_of
 
 _QUIET = 0.1
 _PATIENCE = 10.0
@@ -188,6 +189,32 @@ def large_log(harness: Harness) -> None:
         if len(seen) in {1, 1_000, 2_399}:
             writer.append(scope, "k", [str(2_500 + len(seen) // 900)])
     assert seen == [*range(100, 2_500), 2_500, 2_501, 2_502]
+
+
+@scenario("follow.several-followers")
+def several_followers(harness: Harness) -> None:
+    """Several followers of one log, on one handle and on others, each get every entry."""
+    store, scope, total = harness.open_store(), harness.new_scope(), 40
+    writer = harness.store
+    writer.append(scope, "k", [0])
+    seen: list[list[int]] = [[] for _ in range(3)]
+
+    def follow(number: int, follower: Store) -> None:
+        for entry in follower.follow(scope, "k", timeout=_PATIENCE):
+            seen[number].append(entry.position)
+            if entry.position == total - 1:
+                return
+
+    followers = (store, store, harness.open_store())
+    laters = [_Later(partial(follow, number, follower)) for number, follower in enumerate(followers)]
+    for number in range(1, total):
+        writer.append(scope, "k", [number])
+        if number % 8 == 0:
+            time.sleep(0.01)
+    assert eventually(lambda: all(len(each) == total for each in seen), _PATIENCE / 2), f"they got {seen}"
+    for later in laters:
+        later.join()
+    assert seen == [list(range(total))] * 3
 
 
 @scenario("follow.left-early")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
+from holdall_conformance.scenarios.listings import everything
 from holdall_conformance.scenarios.support import value_of, values_of
 
 _PATHS = [
@@ -121,9 +122,9 @@ def _distinct_everywhere(harness: Harness, names: list[str]) -> None:
         store.put(name, mark, index)
         store.append(name, mark, [index])
     expected = sorted(names)
-    assert list(store.keys(scope).items) == expected
-    assert [record.key for record in store.scan(scope, limit=1000).items] == expected
-    assert list(store.logs(scope).items) == expected
+    assert everything(store.keys, scope) == expected
+    assert everything(store.scan, scope) == expected
+    assert everything(store.logs, scope) == expected
     for index, name in enumerate(names):
         assert value_of(store, scope, name) == index, f"{name!r} is another key's"
         assert values_of(store.read(scope, name)) == [index], f"{name!r} is another log's"
@@ -168,11 +169,11 @@ def all_ascii(harness: Harness) -> None:
     names = [template.format(chr(code)) for code in range(128) for template in ("{}", "a{}b")]
     names = list(dict.fromkeys(names))
     store.put_many(scope, {name: name for name in names})
-    assert list(store.keys(scope).items) == sorted(names)
+    assert everything(store.keys, scope) == sorted(names)
     assert [record.value if record else None for record in store.get_many(scope, names)] == names
     for name in names:
         store.append(scope, name, [name])
-    assert list(store.logs(scope).items) == sorted(names)
+    assert everything(store.logs, scope) == sorted(names)
     assert [values_of(store.read(scope, name)) for name in names] == [[name] for name in names]
 
 
@@ -182,7 +183,7 @@ def two_hundred_distinct(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     names = [f"{'p' * 508}{number:04}" for number in range(200)]
     store.put_many(scope, {name: number for number, name in enumerate(names)})
-    assert list(store.keys(scope).items) == names
+    assert everything(store.keys, scope) == names
     assert [record.value if record else None for record in store.get_many(scope, names)] == list(range(200))
 
 

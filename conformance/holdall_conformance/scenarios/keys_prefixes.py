@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdall import Page
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
+from holdall_conformance.scenarios.listings import everything
 
 _SPECIAL = [
     "%",
@@ -43,19 +43,19 @@ def _listings_agree(harness: Harness, names: list[str], prefixes: list[str]) -> 
         store.append(scope + name, key, [0])
     for prefix in prefixes:
         expected = [name for name in names if name.startswith(prefix)]
-        assert [record.key for record in store.scan(scope, prefix, limit=1000).items] == expected, f"scan by {prefix!r}"
-        assert list(store.keys(scope, prefix).items) == expected, f"keys by {prefix!r}"
+        assert everything(store.scan, scope, prefix) == expected, f"scan by {prefix!r}"
+        assert everything(store.keys, scope, prefix) == expected, f"keys by {prefix!r}"
         assert list(store.iter_keys(scope, prefix)) == expected, f"iter_keys by {prefix!r}"
         assert [record.key for record in store.iter_records(scope, prefix)] == expected, f"iter_records by {prefix!r}"
-        assert list(store.logs(scope, prefix).items) == expected, f"logs by {prefix!r}"
+        assert everything(store.logs, scope, prefix) == expected, f"logs by {prefix!r}"
         full = [scope + name for name in expected]
-        records, logs = ([name for name in page.items if name != scope] for page in _scopes(harness, scope + prefix))
+        records, logs = ([name for name in found if name != scope] for found in _scopes(harness, scope + prefix))
         assert records == full, f"scopes by {prefix!r}"
         assert logs == full, f"log_scopes by {prefix!r}"
 
 
-def _scopes(harness: Harness, prefix: str) -> list[Page[str]]:
-    return [harness.store.scopes(prefix), harness.store.log_scopes(prefix)]
+def _scopes(harness: Harness, prefix: str) -> list[list[str]]:
+    return [everything(harness.store.scopes, prefix), everything(harness.store.log_scopes, prefix)]
 
 
 @scenario("keys.prefix-wildcards-literal")

@@ -133,10 +133,10 @@ def held_and_holder_are_pure(harness: Harness) -> None:
     lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), max(harness.short_ttl, 0.2)
     assert other.held(key) is False
     assert other.holder(key) is None
-    lease_of(lock, key, ttl=ttl, owner="worker 7")
+    lease = lease_of(lock, key, ttl=ttl, owner="worker 7")
     holder = other.holder(key)
     assert type(holder) is Holder
-    assert holder[:2] == ("worker 7", 1)
+    assert holder[:2] == ("worker 7", lease.token)
     assert 0 < holder.expires_in <= ttl + harness.capabilities.expiry_margin
     for _ in range(20):
         other.held(key)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from holdall import HoldallError, Lease, Lock
@@ -43,7 +44,7 @@ class _Moment:
             time.sleep(0.0005)
 
 
-def _moments(harness: Harness, name: str) -> list[_Moment]:
+def _moments(harness: Harness, last_call: Callable[[Lock, Lease], Any], patience: float) -> list[_Moment]:
     """Let leases end, on many keys at once, while the holder calls and another takes over."""
     lock, other = harness.lock, harness.open_lock()
     ttl, margin = max(harness.short_ttl, 0.3), harness.capabilities.expiry_margin
@@ -54,9 +55,9 @@ def _moments(harness: Harness, name: str) -> list[_Moment]:
         granted = boot_time()
         moment = _Moment(key, lease_of(lock, key, ttl=ttl))
         last = granted + ttl + (number / _KEYS * 2 - 1) * _SPREAD
-        calling = (getattr(lock, name), last)
+        calling = (partial(last_call, lock), last)
         threads.append(threading.Thread(target=moment.call, args=calling, daemon=True))
-        threads.append(threading.Thread(target=moment.take, args=(other, last + margin + 0.1), daemon=True))
+        threads.append(threading.Thread(target=moment.take, args=(other, last + margin + patience), daemon=True))
         moments.append(moment)
     for thread in threads:
         thread.start()
@@ -69,7 +70,7 @@ def _moments(harness: Harness, name: str) -> list[_Moment]:
 @scenario("leases.last-moment-release", waits=True)
 def last_moment_release(harness: Harness) -> None:
     """A release at the very end of a lease never frees the key of whoever has just taken over."""
-    for moment in _moments(harness, "release"):
+    for moment in _moments(harness, lambda lock, lease: lock.release(lease), 20):
         holder = harness.lock.holder(moment.key)
         assert moment.taken is not None, "a key that was released or has expired is not free"
         assert holder is not None, "a late release freed the key of the next holder"
@@ -79,7 +80,7 @@ def last_moment_release(harness: Harness) -> None:
 @scenario("leases.last-moment-renewal", waits=True)
 def last_moment_renewal(harness: Harness) -> None:
     """Of a renewal at the very end of a lease and a takeover at most one succeeds, and the token tells which."""
-    for moment in _moments(harness, "renew"):
+    for moment in _moments(harness, lambda lock, lease: lock.renew(lease, ttl=600), 0.1):
         renewed = isinstance(moment.answer, Lease)
         assert not (renewed and moment.taken is not None), "two holders: one renewed, one took over"
         holder = harness.lock.holder(moment.key)

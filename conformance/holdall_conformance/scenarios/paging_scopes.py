@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
+from holdall_conformance.scenarios.listings import everything
 from holdall_conformance.scenarios.support import all_items
 
 
@@ -24,9 +25,9 @@ def scopes_once_each(harness: Harness) -> None:
         store.put_many(name, {f"k{index}": index for index in range(1 + number * 7 % 120)})
     for limit in (1, 7, 59, 60, 61, 50_000):
         assert _record_scopes(harness, base, limit) == names, f"limit {limit}"
-    assert list(store.scopes(base, after=names[30], limit=1000).items) == names[31:]
-    assert list(store.scopes(base, after=f"{names[30]}x", limit=1000).items) == names[31:]
-    assert list(store.scopes(f"{base}01", limit=1000).items) == names[10:20]
+    assert everything(store.scopes, base, after=names[30]) == names[31:]
+    assert everything(store.scopes, base, after=f"{names[30]}x") == names[31:]
+    assert everything(store.scopes, f"{base}01") == names[10:20]
 
 
 @scenario("paging.log-scopes-once-each")
@@ -39,8 +40,8 @@ def log_scopes_once_each(harness: Harness) -> None:
             store.append(name, f"k{index}", [index])
     for limit in (1, 7, 19, 20, 21, 50_000):
         assert _log_scopes(harness, base, limit) == names, f"limit {limit}"
-    assert list(store.log_scopes(base, after=names[10]).items) == names[11:]
-    assert list(store.log_scopes(f"{base}01").items) == names[10:]
+    assert everything(store.log_scopes, base, after=names[10]) == names[11:]
+    assert everything(store.log_scopes, f"{base}01") == names[10:]
 
 
 @scenario("paging.records-and-logs-have-scopes-apart")
@@ -151,5 +152,5 @@ def logs_listed(harness: Harness) -> None:
     expected = [f"{number:02}" for number in range(30) if number != 4] + ["restored"]
     for limit in (1, 7, 30, 1000):
         assert list(all_items(store.logs, scope, limit=limit)) == expected
-    assert list(store.logs(scope, "1").items) == [f"1{number}" for number in range(10)]
-    assert list(store.logs(scope, "1", after="15").items) == ["16", "17", "18", "19"]
+    assert everything(store.logs, scope, "1") == [f"1{number}" for number in range(10)]
+    assert everything(store.logs, scope, "1", after="15") == ["16", "17", "18", "19"]

@@ -18,7 +18,7 @@ _READS: dict[str, Callable[[Transaction, str], Any]] = {
     "head": lambda tx, scope: tx.head(scope, "there"),
     "head of nothing": lambda tx, scope: tx.head(scope, "nothing"),
     "get, then get_many": lambda tx, scope: (tx.get(scope, "there"), tx.get_many(scope, ["there", "nothing"])),
-    "get after an own put": lambda tx, scope: (tx.put(scope, "other", 3), tx.get(scope, "there")),
+    "get after an own put": lambda tx, scope: [tx.put(scope, "other", 3), tx.get(scope, "there")],  # type: ignore[func-returns-value]
 }
 
 

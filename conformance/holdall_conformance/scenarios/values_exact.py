@@ -6,7 +6,7 @@ from typing import Any
 
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import identical, value_of, values_of
+from holdall_conformance.scenarios.support import all_items, identical, value_of, values_of
 
 _CHUNK = 50
 
@@ -25,7 +25,7 @@ def _comes_back(harness: Harness, values: list[Any], expected: list[Any] | None 
         "get": [value_of(store, scope, key) for key in keys],
         "get_many": [record.value for record in records],
         "put_many": [value_of(store, scope, f"many-{key}") for key in keys],
-        "scan": [record.value for record in store.scan(scope, "0", limit=10_000).items],
+        "scan": [record.value for record in all_items(store.scan, scope, "0", limit=10_000)],
         "iter_records": [record.value for record in store.iter_records(scope, "0")],
         "read": values_of(store.read(scope, "log")),
         "tail": values_of(store.tail(scope, "log", len(values))),
