@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdall_conformance.history.checker import MODELS, Subject, check, subject_of
 from holdall_conformance.simulation.expiring import ExpiringRecordModel
+from holdall_conformance.simulation.expiring_leases import ExpiringLeaseModel
 
 if TYPE_CHECKING:
     from holdall_conformance.history.calls import Call
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "judge"]
 
 _WORK = 20_000
-_MODELS: dict[str, Model] = {**MODELS, "record": ExpiringRecordModel()}
+_MODELS: dict[str, Model] = {**MODELS, "record": ExpiringRecordModel(), "lease": ExpiringLeaseModel()}
 _NO_CLOCK = frozenset({"client", "estimated"})
 _GRANTS = frozenset({"acquire", "renew", "release", "raise_floor"})
 
@@ -48,7 +49,7 @@ def judge(play: Play) -> Failure | None:
 
 
 def _unexplained(play: Play) -> Failure | None:
-    granted = {hold.token for hold in play.holds}
+    granted = {(hold.key, hold.token) for hold in play.holds}
     calls: Iterable[Call] = [call for call in play.calls if _is_known(call, granted)]
     if play.subject.capabilities.expiry_clock in _NO_CLOCK:
         calls = filter(_is_certain, calls)
@@ -63,9 +64,10 @@ def _unexplained(play: Play) -> Failure | None:
     return None
 
 
-def _is_known(call: Call, granted: set[int]) -> bool:
+def _is_known(call: Call, granted: set[tuple[str, int]]) -> bool:
     """Tell whether a call is anything but a look at a lease that nobody was told of, of which little can be said."""
-    return call.operation != "holder" or not call.result or call.result["token"] in granted
+    seen = call.result if call.operation == "holder" else None
+    return not seen or (call.arguments["key"], seen["token"]) in granted
 
 
 def _is_certain(call: Call) -> bool:

@@ -16,7 +16,16 @@ Result = TypeVar("Result")
 Fault = Literal["refused", "timed out", "unknown"]
 """How a request fails: nothing was applied (twice), or nobody knows."""
 
-_READ_FATES = ("", "reply slow", "refused", "timed out", "clock leaps after", "client crashes before")
+_READ_FATES = (
+    "",
+    "reply slow",
+    "refused",
+    "timed out",
+    "clock leaps before",
+    "clock leaps after",
+    "client crashes before",
+    "request slow",
+)
 _WRITE_FATES = (
     "",
     "reply slow",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdall.drive import drive
-from holdall_conformance.simulation.choices import Choices, Given, Seeded
+from holdall_conformance.simulation.choices import Choices, Given, Kind, Seeded
 from holdall_conformance.simulation.judge import Failure, judge
 from holdall_conformance.simulation.play import Client, Play, Workload
 from holdall_conformance.simulation.work_leases import LEASES
@@ -36,6 +36,7 @@ class Outcome:
         subject: what was simulated.
         workload: name of what the clients did.
         choices: the choices made; given to `replay` they make the same run.
+        kinds: what each of them chose.
         marks: for each list of them, where the choices of an operation begin.
         failure: what is wrong, or None.
         events: what happened, in order.
@@ -48,6 +49,7 @@ class Outcome:
     subject: Subject
     workload: str
     choices: Sequence[Sequence[int]]
+    kinds: Sequence[Sequence[Kind]]
     marks: Sequence[Sequence[int]]
     failure: Failure | None
     events: Sequence[Event]
@@ -111,7 +113,18 @@ def _run(subject: Subject, choices: Choices, workload: int | None, seed: int | N
     finally:
         world.close()
     steps = len(world.events) if play.steps is None else play.steps
-    return Outcome(subject, play.workload.name, world.made, world.marks, failure, world.events, steps, play.calls, seed)
+    return Outcome(
+        subject,
+        play.workload.name,
+        world.made,
+        world.kinds,
+        world.marks,
+        failure,
+        world.events,
+        steps,
+        play.calls,
+        seed,
+    )
 
 
 def _perform(play: Play) -> Failure | None:

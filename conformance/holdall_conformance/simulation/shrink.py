@@ -7,7 +7,7 @@ Reduction via Test-Case Generation", ECOOP 2020). The work is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["shrink"]
 
-MOST_RUNS = 3_000
+MOST_RUNS = 2_000
 _PIECES = (8, 4, 2, 1)
 
 
@@ -78,9 +78,29 @@ def shrink(subject: Subject, found: Outcome, runs: int = MOST_RUNS) -> Outcome:
     shrinking = _Shrinking(subject, found, runs)
     again = True
     while again and shrinking.left > 0:
-        steps = [step(shrinking) for step in (_omit, _delete, _lower)]
+        steps = [step(shrinking) for step in (_calm, _omit, _delete, _lower)]
         again = any(steps) or _omit_pairs(shrinking)
     return replace(shrinking.best, choices=shrinking.choices, seed=found.seed)
+
+
+def _calm(shrinking: _Shrinking) -> bool:
+    """Make all faults plain, and all changes of client; everywhere, or for one client."""
+    progress = False
+    streams = range(1, len(shrinking.best.choices))
+    for kinds in ({"fate", "who"}, {"fate"}, {"who"}):
+        for chosen in (streams, *([stream] for stream in streams)):
+            progress = shrinking.attempt(_calmed(shrinking.best, kinds, chosen)) or progress
+    return progress
+
+
+def _calmed(best: Outcome, kinds: Collection[str], streams: Collection[int]) -> list[list[int]]:
+    return [
+        [
+            0 if stream in streams and kind in kinds else choice
+            for choice, kind in zip(choices, best.kinds[stream], strict=False)
+        ]
+        for stream, choices in enumerate(best.choices)
+    ]
 
 
 def _omit(shrinking: _Shrinking) -> bool:

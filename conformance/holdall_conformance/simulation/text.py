@@ -59,8 +59,8 @@ def describe(outcome: Outcome) -> str:
 
 
 def _telling(verdict: Verdict) -> Sequence[Call]:
-    """Return the calls that contradict each other; of a record all calls, since the clock is part of its model."""
-    return verdict.calls if verdict.kind == "record" else minimise(verdict).calls
+    """Return the calls that contradict each other; all calls where the clock is part of the model."""
+    return minimise(verdict).calls if verdict.kind == "log" else verdict.calls
 
 
 def _line(event: Event, subject: Subject) -> str:

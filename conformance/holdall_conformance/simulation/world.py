@@ -97,6 +97,7 @@ class World:
     Attributes:
         choices: makes the choices.
         made: the choices so far, a list for each stream.
+        kinds: what each of them chose.
         marks: for each stream, how many choices had been made when its operations began.
         clock: seconds since the world began.
         events: what happened so far.
@@ -106,6 +107,7 @@ class World:
 
     choices: Choices
     made: list[list[int]] = field(default_factory=lambda: [[]])
+    kinds: list[list[Kind]] = field(default_factory=lambda: [[]])
     marks: list[list[int]] = field(default_factory=lambda: [[]])
     clock: float = 1_000.0
     events: list[Event] = field(default_factory=list[Event])
@@ -125,6 +127,7 @@ class World:
         stream = 0 if self._current is None else self._current.stream
         value = self.choices.pick(kind, limit, stream)
         self.made[stream].append(value)
+        self.kinds[stream].append(kind)
         return value
 
     def decide(self, value: int) -> int:
@@ -135,6 +138,7 @@ class World:
 
         """
         self.made[0].append(value)
+        self.kinds[0].append("detail")
         return value
 
     def begin_operation(self) -> None:
@@ -152,6 +156,7 @@ class World:
         """
         self._tasks.append(Task(coroutine, len(self.made)))
         self.made.append([])
+        self.kinds.append([])
         self.marks.append([])
 
     def spawn(self, coroutine: Coroutine[Any, Any, None], wake: float) -> None:

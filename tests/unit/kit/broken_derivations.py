@@ -14,21 +14,21 @@ from holdall.derived.log_state import decode_state, encode_chunk
 from holdall.derived.store import DerivedStore
 from holdall.errors import HoldallError, OutcomeUnknown
 from holdall.rules import check_fence, kept_position
-from holdall.spi import ABSENT, ANY, Connection, Mismatch
+from holdall.spi import ABSENT, ANY, Connection, Mismatch, StoredRecord
 from holdall_conformance.simulation import DerivedSubject, PortBackend
 
 
 class ClaimsSuccess(Access):
     """Takes every write whose reply was lost for applied."""
 
-    async def replace(self, key, decide, settle):
-        return await super().replace(key, decide, lambda _: True)
+    async def replace(self, key, decide, settle, *more):
+        return await super().replace(key, decide, lambda _: True, *more)
 
 
 class ClaimsFailure(Access):
     """Takes every write whose reply was lost for not applied, and decides anew."""
 
-    async def replace(self, key, decide, settle):
+    async def replace(self, key, decide, settle, *more):
         while True:
             item = await self.get(key)
             decision = await decide(item)
@@ -139,14 +139,17 @@ class SweepsMarks(DerivedStore):
 
 
 class SweepsBlindly(DerivedStore):
-    """Sweeps what was expired when it looked, even if somebody has written it since."""
+    """Sweeps what was expired when it looked first, even if somebody has written it since."""
 
     async def _sweep_record(self, scope, key):
-        item = await self._access.get(named(RECORD, scope, key))
-        if item is not None and decode_envelope(item.payload).mark:
+        key_of_item = named(RECORD, scope, key)
+        first, now = await self._access.get(key_of_item), await self._clock.now()
+        await self._access.get(key_of_item)
+        found = None if first is None else decode_envelope(first.payload)
+        if found is not None and found.mark:
             await super()._sweep_record(scope, key)
-        elif item is not None and not decode_envelope(item.payload).is_live(await self._clock.now()):
-            await self._access.delete(item.key, ANY)
+        elif found is not None and not found.is_live(now):
+            await self._access.delete(key_of_item, ANY)
 
 
 class DeletesMarks(DerivedStore):
@@ -178,7 +181,9 @@ class Immortal(DerivedStore):
     async def get(self, scope, key):
         item = await self._access.get(named(RECORD, scope, key))
         found = None if item is None else decode_envelope(item.payload)
-        return None if found is None else await self._stored(key, found._replace(expires=None))
+        if found is None or found.payload is None:
+            return None
+        return StoredRecord(key, found.payload, found.version, None)
 
 
 class ReleasesAnybody(DerivedLock):
@@ -199,8 +204,18 @@ class ReleasesAnybody(DerivedLock):
 class RenewsTheExpired(DerivedLock):
     """Renews a lease that has expired, as long as nobody has taken it."""
 
-    def _is_current(self, request, state, now):
-        return (state.nonce, state.token) == (request.nonce, request.token)
+    async def renew(self, request, ttl):
+        item = await self._access.get(LEASE + request.key.encode())
+        state = None if item is None else _lease_state(item)
+        if state is None or (state.nonce, state.token) != (request.nonce, request.token):
+            return False
+        expires = await self._clock.now() + ttl
+        renewed = state._replace(ttl=ttl, expires=expires, write=self._environment.new_id())
+        try:
+            await self._access.put(item.key, renewed.encode(), item.tag)
+        except Mismatch:
+            return await self.renew(request, ttl)
+        return True
 
 
 class RestartsTokens(DerivedLock):
@@ -264,3 +279,15 @@ BROKEN = {
     "restarts tokens": broken(lock=RestartsTokens),
     "two steps": broken(backend=TwoStepBackend),
 }
+
+DOMAINS = {
+    "commits first": "chunks",
+    "forgets batches": "chunks",
+    "reads once": "chunks",
+    "truncates chunks first": "chunks",
+    "sweeps blindly": "expiry",
+    "sweeps marks": "expiry",
+    "releases anybody": "leases",
+    "renews the expired": "leases",
+}
+"""The workload that is to find it, where others would only take longer."""

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from holdall_conformance.simulation import DerivedSubject, describe, failures, replay, shrink, simulate, trace
-from tests.unit.kit.broken_derivations import BROKEN, broken
+from holdall_conformance.simulation import (
+    WORKLOADS,
+    DerivedSubject,
+    derived_subject,
+    describe,
+    failures,
+    replay,
+    shrink,
+    simulate,
+    trace,
+)
+from tests.unit.kit.broken_derivations import BROKEN, DOMAINS, broken
 
-MOST_SEEDS = 4_000
-MOST_STEPS = 50
+MOST_SEEDS = 20_000
+MOST_STEPS = 60
+SOUND = derived_subject()
+
+
+def first_found(name):
+    """The first failing run of a seed that is fine with the sound parts."""
+    seeds = range(MOST_SEEDS)
+    if name in DOMAINS:
+        names = [workload.name for workload in WORKLOADS]
+        seeds = seeds[names.index(DOMAINS[name]) :: len(names)]
+    return next(found for found in failures(BROKEN[name], seeds) if simulate(SOUND, found.seed).failure is None)
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_derivation_is_found_and_shrunk(name):
-    subject = BROKEN[name]
-    found = next(failures(subject, range(MOST_SEEDS)), None)
-    assert found is not None
+    subject, found = BROKEN[name], first_found(name)
     again = simulate(subject, found.seed)
     assert trace(again) == trace(found)
     assert again.failure.kind == found.failure.kind
@@ -27,8 +45,7 @@ def test_a_broken_derivation_is_found_and_shrunk(name):
 
 
 def test_what_is_found_is_printed_for_people():
-    subject = BROKEN["restarts tokens"]
-    small = shrink(subject, next(failures(subject, range(MOST_SEEDS))))
+    small = shrink(BROKEN["restarts tokens"], first_found("restarts tokens"))
     text = describe(small)
     assert "no order of the calls on lease 'key' explains" in text
     assert f"simulate(subject, {small.seed})" in text
@@ -37,8 +54,7 @@ def test_what_is_found_is_printed_for_people():
 
 
 def test_shrinking_is_bounded():
-    subject = BROKEN["two steps"]
-    found = next(failures(subject, range(MOST_SEEDS)))
+    subject, found = BROKEN["two steps"], first_found("two steps")
     assert trace(shrink(subject, found, runs=0)) == trace(found)
     little, much = shrink(subject, found, runs=20), shrink(subject, found)
     assert much.steps < little.steps <= found.steps

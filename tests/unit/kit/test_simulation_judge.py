@@ -10,6 +10,7 @@ from holdall_conformance.history.checker import check
 from holdall_conformance.simulation import StandIn, derived_subject, simulate
 from holdall_conformance.simulation.derived_layout import describe_request, leftovers_of
 from holdall_conformance.simulation.expiring import ExpiringRecordModel
+from holdall_conformance.simulation.expiring_leases import ExpiringLeaseModel
 from holdall_conformance.simulation.judge import judge
 from holdall_conformance.simulation.play import Hold, Play
 from holdall_conformance.simulation.run import WORKLOADS
@@ -97,6 +98,43 @@ def test_what_the_clock_allows_is_explained(name):
 @pytest.mark.parametrize("name", BAD)
 def test_what_the_clock_forbids_is_not_explained(name):
     assert check(ExpiringRecordModel(), BAD[name]).explained is False
+
+
+def lease(operation, invoked, returned, result, **arguments):
+    told = {"key": "k", "lasts_until": invoked + TTL, "gone_by": returned + TTL} | arguments
+    outcome = "refused" if isinstance(result, dict) and "error" in result else "returned"
+    return Call("a", operation, told, invoked, returned, outcome, result)
+
+
+GRANT = lease("acquire", 1, 2, {"token": 1})  # ends between 11 and 12
+FREE = lease("holder", 13, 14, None)
+
+
+def renewed(invoked, returned, result=None):
+    return lease("renew", invoked, returned, result or {"token": 1}, lease={"token": 1})
+
+
+LEASES = {
+    "a renewal in time": (True, [GRANT, renewed(5, 6), lease("holder", 13, 14, {"token": 1})]),
+    "free in spite of a renewal": (False, [GRANT, renewed(5, 6), FREE]),
+    "held when it must have ended": (False, [GRANT, lease("holder", 13, 14, {"token": 1})]),
+    "a renewal under way revives it": (True, [GRANT, renewed(10, 15), FREE, lease("holder", 16, 17, {"token": 1})]),
+    "a renewal that began too late": (False, [GRANT, renewed(12.5, 15), FREE]),
+    "a renewal of what somebody else has got": (
+        False,
+        [GRANT, renewed(10, 20), lease("acquire", 13, 14, {"token": 2}), lease("holder", 21, 22, {"token": 1})],
+    ),
+    "a release under way": (True, [GRANT, lease("release", 10, 15, True, lease={"token": 1}), FREE]),
+    "a release that began too late": (False, [GRANT, FREE, lease("release", 15, 16, True, lease={"token": 1})]),
+    "a refusal after its end": (True, [GRANT, renewed(13, 14, {"error": "LeaseLost"})]),
+    "a refusal before its end": (False, [GRANT, renewed(5, 6, {"error": "LeaseLost"})]),
+}
+
+
+@pytest.mark.parametrize("name", LEASES)
+def test_only_what_is_under_way_revives_a_lease(name):
+    explained, calls = LEASES[name]
+    assert check(ExpiringLeaseModel(), calls).explained is explained
 
 
 def judged(*holds, clock="boot", calls=()):

@@ -192,6 +192,8 @@ def test_every_fate_of_a_write(fate, error, then, at_last):
     [
         ("", None),
         ("reply slow", None),
+        ("request slow", None),
+        ("clock leaps before", None),
         ("clock leaps after", None),
         ("refused", Unavailable),
         ("timed out", StoreTimeout),
@@ -201,7 +203,7 @@ def test_every_fate_of_a_write(fate, error, then, at_last):
 def test_every_fate_of_a_read(fate, error):
     request = Request(fate, writes=False, detail=2)
     assert (request.error, request.result) == (error, b"old" if error is None else None)
-    assert (request.took > 2.0) == (fate in {"reply slow", "clock leaps after"})
+    assert (request.took > 2.0) == (fate in {"reply slow", "request slow", "clock leaps before", "clock leaps after"})
 
 
 def test_the_second_delivery_meets_the_state_that_the_first_made():
