@@ -18,7 +18,7 @@ _FEW, _MANY = 10, 30
 _STEPS = 25
 _MOST_TEXT = 20
 
-_texts = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=_MOST_TEXT)
+_texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=_MOST_TEXT)
 
 
 def _settings(harness: Harness, steps: int = _STEPS) -> settings:

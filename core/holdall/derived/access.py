@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdall.errors import (
     AlreadyExists,
@@ -19,6 +19,9 @@ from holdall.errors import (
     Unavailable,
 )
 from holdall.spi import ABSENT, Backend, BackendItem, Environment, Mismatch, Tag
+
+if TYPE_CHECKING:
+    from holdall.derived.clock import Moment
 
 Result = TypeVar("Result")
 
@@ -110,7 +113,32 @@ class Access:
                 return
             after = found[-1].key
 
-    async def replace(self, key: bytes, decide: Decide, settle: Settle) -> Any:
+    async def look(
+        self, key: bytes, moment: Moment, judge: Callable[[BackendItem | None], Awaitable[Result]]
+    ) -> Result:
+        """Return what a judgement makes of what is under a key.
+
+        Args:
+            key: the key.
+            moment: what the judgement asks about expiry.
+            judge: takes what is there.
+
+        """
+        while True:
+            await moment.begin()
+            item = await self.get(key)
+            judged = await judge(item)
+            if not await self._is_overtaken(item, moment):
+                return judged
+
+    async def _is_overtaken(self, item: BackendItem | None, moment: Moment | None) -> bool:
+        """Tell whether something else is there than what was found to have expired, by a clock looked at too late."""
+        if moment is None or item is None or not moment.doubtful:
+            return False
+        again = await self.get(item.key)
+        return again is None or again.tag != item.tag
+
+    async def replace(self, key: bytes, decide: Decide, settle: Settle, moment: Moment | None = None) -> Any:
         """Replace what is under a key by what a decision makes of it, until nobody was faster.
 
         Args:
@@ -119,6 +147,7 @@ class Access:
             settle: takes what is there after the reply of a write was lost, and returns whether the write was
                 applied; raises `OutcomeUnknown` where that cannot be told. It is not asked while the key has the very
                 tag that the write expected. Absence has none: what is absent may have come and gone.
+            moment: what `decide` asks about expiry, if it does.
 
         Raises:
             StoreTimeout: others were faster until the time was up.
@@ -127,23 +156,29 @@ class Access:
         """
         attempt = _Attempt()
         try:
-            return await self._replace(key, decide, settle, attempt)
+            return await self._replace(key, decide, settle, attempt, moment)
         except (Unavailable, StoreTimeout) as error:
             if attempt.unsettled is None:
                 raise
             raise OutcomeUnknown("the reply to the write was lost, and it could not be looked for") from error
 
-    async def _replace(self, key: bytes, decide: Decide, settle: Settle, attempt: _Attempt) -> Any:
+    async def _replace(
+        self, key: bytes, decide: Decide, settle: Settle, attempt: _Attempt, moment: Moment | None
+    ) -> Any:
         deadline = self.environment.boot_time() + self._timeout
         delay = _FIRST_DELAY
         while True:
+            if moment is not None:
+                await moment.begin()
             item = await self.get(key)
             tag = ABSENT if item is None else item.tag
             if attempt.unsettled is not None and (item is None or tag != attempt.unsettled):
                 if settle(item):
                     return attempt.sent.result
                 attempt.unsettled = None
-            decision = await self._decided(decide, item, attempt)
+            decision = await self._decided(decide, item, attempt, moment)
+            if decision is None:
+                continue
             if isinstance(decision, Unchanged):
                 return decision.result
             attempt.sent = decision
@@ -157,16 +192,28 @@ class Access:
             else:
                 return decision.result
 
-    async def _decided(self, decide: Decide, item: BackendItem | None, attempt: _Attempt) -> Decision | Unchanged:
-        """Decide; while a write of ours may still arrive, nothing but writing again can be said for certain."""
+    async def _decided(
+        self, decide: Decide, item: BackendItem | None, attempt: _Attempt, moment: Moment | None
+    ) -> Decision | Unchanged | None:
+        """Decide; while a write of ours may still arrive, nothing but writing again can be said for certain.
+
+        Returns:
+            The decision, or None if there is another item to decide on.
+
+        """
         try:
             decision = await decide(item)
         except (Conflict, Fenced, AlreadyExists, BatchMismatch) as error:
+            if await self._is_overtaken(item, moment):
+                return None
             if attempt.unsettled is None:
                 raise
             raise OutcomeUnknown(_STILL_ON_ITS_WAY) from error
-        if isinstance(decision, Unchanged) and attempt.unsettled is not None:
-            raise OutcomeUnknown(_STILL_ON_ITS_WAY)
+        if isinstance(decision, Unchanged):
+            if await self._is_overtaken(item, moment):
+                return None
+            if attempt.unsettled is not None:
+                raise OutcomeUnknown(_STILL_ON_ITS_WAY)
         return decision
 
     async def _carry_out(self, key: bytes, decision: Decision, tag: Tag) -> None:
@@ -183,11 +230,13 @@ class Access:
         return min(delay * _GROWTH, _LAST_DELAY)
 
     async def _patiently(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        delay = _FIRST_DELAY
+        delay, deadline = _FIRST_DELAY, self.environment.boot_time() + self._timeout
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await call()
             except Unavailable:
+                if self.environment.boot_time() >= deadline:
+                    raise  # a try may have taken the whole time already
                 await self.environment.sleep(delay * (0.5 + self.environment.random()))
                 delay = min(delay * _GROWTH, _LAST_DELAY)
         return await call()

@@ -12,6 +12,8 @@ from holdall.derived.layout import META
 from holdall.errors import ConfigError, Corrupt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdall.capabilities import ExpiryClock
     from holdall.spi import BackendItem
 
@@ -43,6 +45,53 @@ class Clock:
         if self._anchor is None:
             return environment.wall_time()
         return self._anchor.offset + environment.boot_time()
+
+    def moment(self) -> Moment:
+        """Return what judges the expiry of what is about to be read."""
+        return Moment(self, self._access.environment.boot_time, asks=hasattr(self._access.backend, "now"))
+
+
+class Moment:
+    """Judges whether something that was read has expired, without overlooking what others wrote meanwhile.
+
+    A reply may take long. If the clock says behind it that what was read has expired, somebody may have written in
+    time, and nobody sees a gap but this reader. It is beyond doubt if a local clock said so before the request;
+    otherwise the reading is `doubtful`, until the same is found once more.
+    """
+
+    def __init__(self, clock: Clock, boot_time: Callable[[], float], *, asks: bool) -> None:
+        self._clock = clock
+        self._boot_time = boot_time
+        self._asks = asks
+        self._before: float | None = None
+        self._boot_before = 0.0
+        self._asked: float | None = None
+        self.doubtful = False
+
+    async def begin(self) -> None:
+        """Look at the local clocks; to be called right before the request that reads."""
+        self.doubtful, self._asked, self._boot_before = False, None, self._boot_time()
+        self._before = None if self._asks else await self._clock.now()
+
+    async def now(self) -> float:
+        """Return the time; a storage's clock is asked once."""
+        if not self._asks:
+            return await self._clock.now()
+        if self._asked is None:
+            self._asked = await self._clock.now()
+        return self._asked
+
+    async def left(self, expires: float) -> float:
+        """Return how many seconds are left before a time, not more than none if it has come."""
+        left = expires - await self.now()
+        self.doubtful = self.doubtful or (left <= 0 and (self._before is None or self._before < expires))
+        return left
+
+    def left_on_watch(self, until: float) -> float:
+        """Return how many seconds are left before a time on the boot clock, not more than none if it has come."""
+        left = until - self._boot_time()
+        self.doubtful = self.doubtful or (left <= 0 and self._boot_before < until)
+        return left
 
 
 async def open_clock(access: Access, kind: ExpiryClock) -> Clock:

@@ -17,7 +17,7 @@ from holdall.spi import ANY, LeaseRequest
 from holdall.values import Holder
 
 if TYPE_CHECKING:
-    from holdall.derived.clock import Clock
+    from holdall.derived.clock import Clock, Moment
     from holdall.spi import BackendItem
 
 _MOST_WATCHED = 10_000
@@ -64,71 +64,79 @@ class DerivedLock:
 
     async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
         """Take a free or expired key."""
+        moment = self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             state = _state(item)
             if state.nonce == nonce:
                 return Unchanged(state.token)  # an earlier try of this very call, that arrived late
-            now = await self._clock.now()
-            if self._left(key, state, now) > 0:
+            if await self._left(key, state, moment) > 0:
                 return Unchanged(None)
+            now = await moment.now()
             token = max(state.token, state.floor) + 1
             taken = LeaseState(nonce, owner, token, ttl, now + ttl, self._clock.boot, state.floor, nonce)
             return Decision(taken.encode(), token)
 
-        token: int | None = await self._access.replace(_key(key), decide, _settle(nonce, "acquire"))
+        def settle(item: BackendItem | None) -> bool:
+            # Who raised the floor meanwhile has left the holder as it was.
+            return (item is not None and _state(item).nonce == nonce) or _settle(nonce, "acquire")(item)
+
+        token: int | None = await self._access.replace(_key(key), decide, settle, moment)
         return token
 
-    def _left(self, key: str, state: LeaseState, now: float) -> float:
+    async def _left(self, key: str, state: LeaseState, moment: Moment) -> float:
         """Return how many seconds a lease has left, 0 for none."""
         if state.nonce is None or state.boot != self._clock.boot:
             return 0.0
         if not self._clock.observes:
-            return max(0.0, state.expires - now)
-        boot_now = self._environment.boot_time()
+            return max(0.0, await moment.left(state.expires))
         write, since = self._watched.get(key, ("", 0.0))
         if write != state.write:
             if len(self._watched) >= _MOST_WATCHED:
                 self._watched.clear()
-            self._watched[key] = (state.write, boot_now)
-            since = boot_now
-        return max(0.0, since + state.ttl - boot_now)
+            since = self._environment.boot_time()  # not before the reading: it may have been written meanwhile
+            self._watched[key] = (state.write, since)
+        return max(0.0, moment.left_on_watch(since + state.ttl))
 
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
-        write = self._environment.new_id()
+        write, moment = self._environment.new_id(), self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
-            state, now = _state(item), await self._clock.now()
-            if not self._is_current(request, state, now):
+            state = _state(item)
+            if not await self._is_current(request, state, moment):
                 return Unchanged(result=False)
+            now = await moment.now()
             return Decision(state._replace(ttl=ttl, expires=now + ttl, write=write).encode(), result=True)
 
-        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "renewal")))
+        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "renewal"), moment))
 
     async def release(self, request: LeaseRequest) -> bool:
         """Free a key."""
-        write = self._environment.new_id()
+        write, moment = self._environment.new_id(), self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
-            state, now = _state(item), await self._clock.now()
-            if not self._is_current(request, state, now):
+            state = _state(item)
+            if not await self._is_current(request, state, moment):
                 return Unchanged(result=False)
             return Decision(state._replace(nonce=None, write=write).encode(), result=True)
 
-        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "release")))
+        return bool(await self._access.replace(_key(request.key), decide, _settle(write, "release"), moment))
 
-    def _is_current(self, request: LeaseRequest, state: LeaseState, now: float) -> bool:
+    async def _is_current(self, request: LeaseRequest, state: LeaseState, moment: Moment) -> bool:
         same = (state.nonce, state.token) == (request.nonce, request.token)
-        return same and self._left(request.key, state, now) > 0
+        return same and await self._left(request.key, state, moment) > 0
 
     async def holder(self, key: str) -> Holder | None:
         """Return who has the key."""
-        state = _state(await self._access.get(_key(key)))
-        if state.nonce is None:
-            return None
-        left = self._left(key, state, await self._clock.now())
-        return Holder(state.owner, state.token, left) if left > 0 else None
+        moment = self._clock.moment()
+
+        async def judge(item: BackendItem | None) -> Holder | None:
+            state = _state(item)
+            left = await self._left(key, state, moment)
+            return Holder(state.owner, state.token, left) if left > 0 else None
+
+        return await self._access.look(_key(key), moment, judge)
 
     async def raise_floor(self, key: str, token: int) -> None:
         """Make the next token higher."""

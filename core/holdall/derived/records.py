@@ -13,7 +13,7 @@ from holdall.rules import check_fence, check_version, raised_mark
 from holdall.spi import ANY, DeleteRequest, PutRequest, StoredPage, StoredRecord
 
 if TYPE_CHECKING:
-    from holdall.derived.clock import Clock
+    from holdall.derived.clock import Clock, Moment
     from holdall.spi import BackendItem
 
 _NO_VERSION = "0" * 32
@@ -31,35 +31,27 @@ class DerivedRecords:
 
     async def get(self, scope: str, key: str) -> StoredRecord | None:
         """Return a live record."""
-        item = await self._access.get(named(RECORD, scope, key))
-        return None if item is None else await self._stored(key, decode_envelope(item.payload))
+        moment = self._clock.moment()
+
+        async def judge(item: BackendItem | None) -> StoredRecord | None:
+            return None if item is None else await _stored(key, decode_envelope(item.payload), moment)
+
+        return await self._access.look(named(RECORD, scope, key), moment, judge)
 
     async def get_many(self, scope: str, keys: Sequence[str]) -> Sequence[StoredRecord | None]:
         """Return live records in the order asked."""
         return [await self.get(scope, key) for key in keys]
 
-    async def _stored(self, key: str, found: Envelope) -> StoredRecord | None:
-        if found.payload is None:
-            return None
-        if found.expires is None:
-            return StoredRecord(key, found.payload, found.version, None)
-        left = found.expires - await self._clock.now()
-        return StoredRecord(key, found.payload, found.version, left) if left > 0 else None
-
-    async def _live_version(self, found: Envelope) -> str | None:
-        if found.expires is not None and not found.is_live(await self._clock.now()):
-            return None
-        return None if found.payload is None else found.version
-
     async def put(self, request: PutRequest) -> None:
         """Write a record."""
+        moment = self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision:
             found = _envelope(item)
             check_fence(found.mark, request.fence)
             if request.expect is not ANY:
-                check_version(request.expect, await self._live_version(found))
-            expires = None if request.ttl is None else await self._clock.now() + request.ttl
+                check_version(request.expect, await _live_version(found, moment))
+            expires = None if request.ttl is None else await moment.now() + request.ttl
             mark = raised_mark(found.mark, request.fence)
             return Decision(Envelope(request.version, request.version, expires, mark, request.payload).encode(), None)
 
@@ -68,33 +60,34 @@ class DerivedRecords:
                 return True
             raise lost("put")
 
-        await self._access.replace(named(RECORD, request.scope, request.key), decide, settle)
+        await self._access.replace(named(RECORD, request.scope, request.key), decide, settle, moment)
 
     async def touch(self, scope: str, key: str, ttl: float | None, fence: int | None) -> bool:
         """Set a new expiry."""
-        write = self._new_id()
+        write, moment = self._new_id(), self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             found = _envelope(item)
             check_fence(found.mark, fence)
             mark = raised_mark(found.mark, fence)
-            if await self._live_version(found) is None:
+            if await _live_version(found, moment) is None:
                 if mark == found.mark:
                     return Unchanged(result=False)
                 return Decision(found._replace(write=write, mark=mark).encode(), result=False)
-            expires = None if ttl is None else await self._clock.now() + ttl
+            expires = None if ttl is None else await moment.now() + ttl
             return Decision(found._replace(write=write, expires=expires, mark=mark).encode(), result=True)
 
-        return bool(await self._access.replace(named(RECORD, scope, key), decide, _settle_by_write(write, "touch")))
+        settle = _settle_by_write(write, "touch")
+        return bool(await self._access.replace(named(RECORD, scope, key), decide, settle, moment))
 
     async def delete(self, request: DeleteRequest) -> bool:
         """Delete a record; a mark stays as an item without a value."""
-        write = self._new_id()
+        write, moment = self._new_id(), self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             found = _envelope(item)
             check_fence(found.mark, request.fence)
-            version = await self._live_version(found)
+            version = await _live_version(found, moment)
             check_version(request.expect, version)
             mark = raised_mark(found.mark, request.fence)
             existed = version is not None
@@ -103,7 +96,7 @@ class DerivedRecords:
             return Unchanged(existed) if item is None else Decision(None, existed)
 
         settle = _settle_by_write(write, "delete")
-        return bool(await self._access.replace(named(RECORD, request.scope, request.key), decide, settle))
+        return bool(await self._access.replace(named(RECORD, request.scope, request.key), decide, settle, moment))
 
     async def put_many(self, requests: Sequence[PutRequest]) -> None:
         """Write records one by one."""
@@ -132,10 +125,15 @@ class DerivedRecords:
     async def scan(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[StoredRecord]:
         """Return a page of live records; what has expired makes a page shorter."""
         behind = None if after is None else named(RECORD, scope, after)
+        moment = self._clock.moment()
+        await moment.begin()
         items = await self._access.scan(named(RECORD, scope, prefix), behind, limit + 1)
         rows: list[StoredRecord] = []
         for item in items[:limit]:
-            stored = await self._stored(split_named(item.key)[1], decode_envelope(item.payload))
+            key = split_named(item.key)[1]
+            stored = await _stored(key, decode_envelope(item.payload), moment)
+            if stored is None and moment.doubtful:
+                stored = await self.get(scope, key)
             if stored is not None:
                 rows.append(stored)
         return StoredPage(rows, split_named(items[limit - 1].key)[1] if len(items) > limit else None)
@@ -149,24 +147,27 @@ class DerivedRecords:
         """Return a page of scopes, leaping from one to the next."""
 
         async def is_live(item: BackendItem) -> bool:
-            return await self._live_version(decode_envelope(item.payload)) is not None
+            found = decode_envelope(item.payload)
+            return found.payload is not None and (
+                found.expires is None or await self.get(*split_named(item.key)) is not None
+            )
 
         return await scopes_of(self._access, RECORD, is_live, (prefix, after, limit))
 
     async def seal(self, scope: str, key: str, fence: int) -> str | None:
         """Raise the mark of a record."""
-        write = self._new_id()
+        write, moment = self._new_id(), self._clock.moment()
 
         async def decide(item: BackendItem | None) -> Decision | Unchanged:
             found = _envelope(item)
             check_fence(found.mark, fence)
-            version = await self._live_version(found)
+            version = await _live_version(found, moment)
             if found.mark == fence:
                 return Unchanged(version)
             return Decision(found._replace(write=write, mark=fence).encode(), version)
 
         version: str | None = await self._access.replace(
-            named(RECORD, scope, key), decide, _settle_by_write(write, "seal")
+            named(RECORD, scope, key), decide, _settle_by_write(write, "seal"), moment
         )
         return version
 
@@ -198,6 +199,21 @@ async def scopes_of(access: Access, kind: bytes, is_live: Any, wanted: tuple[str
             found.append(scope)
         if found and split_named(behind)[0] == found[-1]:
             behind = behind_scope(kind, found[-1])
+
+
+async def _stored(key: str, found: Envelope, moment: Moment) -> StoredRecord | None:
+    if found.payload is None:
+        return None
+    if found.expires is None:
+        return StoredRecord(key, found.payload, found.version, None)
+    left = await moment.left(found.expires)
+    return StoredRecord(key, found.payload, found.version, left) if left > 0 else None
+
+
+async def _live_version(found: Envelope, moment: Moment) -> str | None:
+    if found.payload is None or (found.expires is not None and await moment.left(found.expires) <= 0):
+        return None
+    return found.version
 
 
 def _envelope(item: BackendItem | None) -> Envelope:

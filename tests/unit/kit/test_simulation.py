@@ -14,7 +14,7 @@ from holdall_conformance.simulation import WORKLOADS, derived_subject, describe,
 from holdall_conformance.simulation.choices import trimmed
 from holdall_conformance.simulation.network import _READ_FATES, _WRITE_FATES
 
-SOUND = 500
+SOUND = 1_500
 CLOCKS = ["boot", "server", "client"]
 PRINTING = """
 from holdall_conformance.simulation import derived_subject, simulate, trace
