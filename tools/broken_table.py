@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -69,7 +70,9 @@ def save(fresh: dict[str, list[tuple[str, bool]]]) -> None:
     known |= fresh
     ids = [broken.id for broken in all_broken()]
     lines = [f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(ids) if name in known]
-    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    fresh_file = RECORD.with_suffix(f".{os.getpid()}")
+    fresh_file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    fresh_file.replace(RECORD)
 
 
 if __name__ == "__main__":

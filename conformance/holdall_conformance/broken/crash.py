@@ -87,6 +87,7 @@ class TornCommit(PlainStore):
         for request in requests:
             with self.room.turn(write=True) as space:
                 results.append(self.apply_one(space, request, self.check_one(space, request)))
+            await self.environment.sleep(0.002)
         return results
 
 

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from holdall_conformance.broken.registry import broken
 from holdall_conformance.broken.wrapping import WrappedAsyncStore, WrappedLock, WrappedStore
@@ -79,15 +79,6 @@ class BlockSwallowsErrors(WrappedStore):
     def __exit__(self, *error: object) -> bool | None:
         super().__exit__(*error)
         return True
-
-
-@broken("block-gives-another", "handles")
-class BlockGivesAnother(WrappedStore):
-    """Returns None from the beginning of its block."""
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        return None  # type: ignore[return-value]
 
 
 @broken("one-thread-at-a-time", "handles")
@@ -214,12 +205,3 @@ class SecondLoopHangs(WrappedAsyncStore):
         if self.loop is not running:
             await running.create_future()
         return await super().called(name, arguments, named)
-
-
-@broken("blocks-the-loop", "handles", "processes", side="async")
-class BlocksTheLoop(WrappedAsyncStore):
-    """Blocks the event loop while it waits for the storage."""
-
-    async def put(self, scope: str, key: str, value: Any, **named: Any) -> Any:
-        time.sleep(0.02)  # noqa: ASYNC251 - blocking the loop is the point
-        return await self.inner.put(scope, key, value, **named)

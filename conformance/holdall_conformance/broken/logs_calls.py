@@ -15,6 +15,11 @@ from holdall_conformance.broken.state import Log, Space
 from holdall_conformance.broken.wrapping import WrappedStore
 
 
+def _as_list(entries: Any) -> list[Any]:
+    found: list[Any] = [*entries] if type(entries) is list else []
+    return found
+
+
 @broken("head-late", "logs")
 class HeadLate(WrappedStore):
     """Remembers in each handle the head of a log, and renews it only when it appends itself."""
@@ -66,8 +71,7 @@ class HalfABatch(WrappedStore):
         try:
             return self.inner.append(scope, key, entries, **named)
         except ValueError:
-            batch: list[Any] = entries if isinstance(entries, list) else []
-            for entry in batch:
+            for entry in _as_list(entries):
                 self.inner.append(scope, key, [entry], **named)
             raise
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from holdall import ANY, Conflict, Record
+from holdall import ANY, Appended, Conflict, Record
 from holdall.codec import decode, encode
-from holdall.spi import DeleteRequest, PutRequest, StoredRecord
+from holdall.spi import AppendRequest, DeleteRequest, PutRequest, StoredRecord
 from holdall_conformance.broken.plain_store import PlainStore
 from holdall_conformance.broken.registry import broken
 from holdall_conformance.broken.state import Record as Kept
@@ -236,3 +236,25 @@ class SweepTakesIdleRecords(PlainStore):
                     if record.expires is not None:
                         self.keep(space, scope, key, Kept(mark=record.mark))
         return await super().sweep()
+
+
+@broken("loses-a-write", "records", "values")
+class LosesAWrite(PlainStore):
+    """Acknowledges every 25th write of a record without carrying it out."""
+
+    def apply_put(self, space: Space, request: PutRequest) -> None:
+        space.notes["writes"] = space.notes.get("writes", 0) + 1
+        if space.notes["writes"] % 25:
+            super().apply_put(space, request)
+
+
+@broken("loses-a-batch", "logs", "concurrency")
+class LosesABatch(PlainStore):
+    """Acknowledges every 25th append without carrying it out."""
+
+    def apply_append(self, space: Space, request: AppendRequest) -> Appended:
+        result = super().apply_append(space, request)
+        space.notes["appends"] = space.notes.get("appends", 0) + 1
+        if not space.notes["appends"] % 25:
+            del self.log_at(space, request.scope, request.key).payloads[-result.count :]
+        return result

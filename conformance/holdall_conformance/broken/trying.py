@@ -19,12 +19,14 @@ HANGS = "hangs:"
 """What the reason begins with where a clause did not come to its end."""
 
 _EFFORT = 0.25
+_EFFORT_TO_KILL = 1.0
+"""A kill has to hit the right moment."""
 _PATIENCE = 40.0
 _SHORT_PATIENCE = 3.0
 """Seconds for a clause that is known to hang on a broken backend."""
 _LONG_GROUPS = frozenset({"cancellation", "crash", "fork", "processes"})
 """Groups most of whose clauses belong to the level full."""
-_MISTAKE = re.compile(r"(AttributeError|ImportError|IndexError|NameError|TypeError|UnboundLocalError)")
+_MISTAKE = re.compile(r"(AttributeError|ImportError|NameError|TypeError|UnboundLocalError)")
 _PLACE = re.compile(r'File "([^"]*)", line')
 
 
@@ -56,7 +58,8 @@ def try_broken(broken: Broken, scenario: Scenario, folder: Path, patience: float
     source = FactorySource(broken.opener("store"), broken.opener("lock"), str(folder))
 
     def harness() -> Harness:
-        return Harness(source, asynchronous=broken.side == "async", level="base", effort=_EFFORT)
+        effort = _EFFORT_TO_KILL if scenario.group == "crash" else _EFFORT
+        return Harness(source, asynchronous=broken.side == "async", level="base", effort=effort)
 
     return try_scenario(scenario, harness, patience=usual if patience is None else patience)
 

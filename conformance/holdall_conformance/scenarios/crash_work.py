@@ -54,7 +54,7 @@ def log_model(last: int) -> LogModel:
                 state = state._replace(first=state.length)
             case 4:
                 state = state._replace(length=state.length + 1)
-            case _ if number % 12 == 11:
+            case _ if number % 12 == 5:
                 state = LogModel(generation=state.generation + 1)
             case _:
                 pass
