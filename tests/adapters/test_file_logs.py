@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import islice
 
 import pytest
 
 import holdall
 from holdall import BatchMismatch, Corrupt, Fenced, Truncated
-from holdall_adapters.file import log_file, log_reader
+from holdall_adapters.file import batch_index, log_file, log_reader
 
 LARGE = "x" * 300_000
 
@@ -351,3 +352,23 @@ def test_blocks_that_end_in_a_line_lose_nothing(tmp_path, monkeypatch):
                 assert list(store.read("s", "log", position, 3)) == expected[position : position + 3]
             assert store.append("s", "log", ["?"], batch_id="b?").start == repeated
             assert list(store.tail("s", "log", 7)) == expected[-7:]
+
+
+def ids_that_hash_to_the_end(count):
+    """Batch ids whose places lie in the last two slots of a table of one page."""
+    numbers = (f"b{number}" for number in range(1_000_000))
+    return list(islice((name for name in numbers if batch_index._hash(name) % batch_index._SLOTS >= 253), count))
+
+
+def test_ids_at_the_end_of_the_table_go_round_it(store, tmp_path):
+    """Their slots are taken, so that they stand at the beginning of the table: found, and added there to one that is."""
+    ids = ids_that_hash_to_the_end(20)
+    for number, name in enumerate(ids):
+        assert store.append("s", "log", [number], batch_id=name).start == number
+        assert store.append("s", "log", [0], batch_id=ids[0]).start == 0
+    with reopened(tmp_path) as other:
+        for number, name in enumerate(ids):
+            assert other.append("s", "log", [number], batch_id=name).start == number
+            with pytest.raises(BatchMismatch):
+                other.append("s", "log", ["other"], batch_id=name)
+        assert other.head("s", "log").length == len(ids)

@@ -139,12 +139,15 @@ class BatchIndex:
         raise _Damaged
 
     def _probe(self, hashed: int, pages: int) -> Iterator[tuple[int, _Page, int]]:
-        """Iterate over the slots where a hash may stand: number of the page, the page, and place in it."""
+        """Iterate over the slots where a hash may stand: number of the page, the page, and place in it.
+
+        They go round the whole table once, so that the page of the first comes last again, up to that slot.
+        """
         number, first = divmod(hashed % (pages * _SLOTS), _SLOTS)
-        for step in range(pages):
+        for step in range(pages + 1):
             current = 1 + (number + step) % pages
             page = _Page.read(self._table, current)
-            for at in range(first if step == 0 else 0, _SLOTS):
+            for at in range(first if step == 0 else 0, first if step == pages else _SLOTS):
                 yield current, page, at
 
     def _batch_at(self, offset: int) -> Remembered:
@@ -193,6 +196,8 @@ class BatchIndex:
                     page.fill(at, hashed, offset)
                     self._table.write(number * _PAGE, page.sealed())
                     break
+            else:
+                raise _Damaged  # half of the slots are free in a table that is whole
         return self._write_header(_Extent(self._state.end, extent.taken + len(batches), extent.pages))
 
     def _build(self) -> _Extent:
