@@ -361,7 +361,7 @@ def ids_that_hash_to_the_end(count):
 
 
 def test_ids_at_the_end_of_the_table_go_round_it(store, tmp_path):
-    """Their slots are taken, so that they stand at the beginning of the table: found, and added there to one that is."""
+    """Their slots are taken, so that they stand at the beginning of the table."""
     ids = ids_that_hash_to_the_end(20)
     for number, name in enumerate(ids):
         assert store.append("s", "log", [number], batch_id=name).start == number
