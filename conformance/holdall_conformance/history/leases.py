@@ -19,11 +19,12 @@ __all__ = ["LeaseModel", "LeaseState"]
 
 
 class _Held(NamedTuple):
-    """A lease: its token, 0 as long as nobody has seen it, and the bounds of its end."""
+    """A lease: its token, 0 as long as nobody has seen it, the bounds of its end, and the least that its token can be."""
 
     token: int
     lasts_until: float
     gone_by: float
+    least: int = 0
 
 
 class LeaseState(NamedTuple):
@@ -115,7 +116,8 @@ def _acquire(arguments: Mapping[str, Any], result: Any) -> _Effect:
         if result is None or state.held is not None:
             return [state] if result is None and state.held is not None else []
         if result is UNKNOWN:
-            return [LeaseState(state.highest + 1, _granted(arguments, 0))]
+            least = state.highest + 1
+            return [LeaseState(least, _granted(arguments, 0)._replace(least=least))]
         token = result["token"]
         return [LeaseState(token, _granted(arguments, token))] if token > state.highest else []
 
@@ -154,8 +156,8 @@ def _holder(_: Mapping[str, Any], result: Any) -> _Effect:
             return [state] if token is None and state.held is None else []
         if state.held.token == token:
             return [state]
-        unseen = state.held.token == 0 and token >= state.highest
-        return [LeaseState(token, state.held._replace(token=token))] if unseen else []
+        unseen = state.held.token == 0 and token >= state.held.least
+        return [LeaseState(max(state.highest, token), state.held._replace(token=token))] if unseen else []
 
     return effect
 

@@ -49,8 +49,7 @@ def judge(play: Play) -> Failure | None:
 
 
 def _unexplained(play: Play) -> Failure | None:
-    granted = {(hold.key, hold.token) for hold in play.holds}
-    calls: Iterable[Call] = [call for call in play.calls if _is_known(call, granted)]
+    calls: Iterable[Call] = play.calls
     if play.subject.capabilities.expiry_clock in _NO_CLOCK:
         calls = filter(_is_certain, calls)
     subjects: dict[Subject, list[Call]] = {}
@@ -62,12 +61,6 @@ def _unexplained(play: Play) -> Failure | None:
             text = f"no order of the calls on {subject.kind} {subject.key!r} explains what they returned"
             return Failure(subject.kind, text, verdict)
     return None
-
-
-def _is_known(call: Call, granted: set[tuple[str, int]]) -> bool:
-    """Tell whether a call is anything but a look at a lease that nobody was told of, of which little can be said."""
-    seen = call.result if call.operation == "holder" else None
-    return not seen or (call.arguments["key"], seen["token"]) in granted
 
 
 def _is_certain(call: Call) -> bool:

@@ -56,6 +56,12 @@ GOOD = {
         lease("acquire", "b", 6, 7, token(2)),
     ],
     "a floor": [lease("raise_floor", "a", 1, 2, None, token=9), held_from(3, 4, 10)],
+    "a floor above a grant that nobody was told of": [
+        lost("a", 1, "acquire", **LEASE, **SURE),
+        lease("raise_floor", "b", 2, 3, None, token=9),
+        lease("holder", "b", 4, 5, Holder("somebody", 1, 50.0)),
+        lease("acquire", "b", 120, 121, token(10)),
+    ],
     "a stale release has no effect": [
         held_from(1, 2),
         lease("acquire", "b", 3, 4, token(2), **SURE),
@@ -69,6 +75,11 @@ BAD = {
     "one token twice": [held_from(1, 2), lease("acquire", "b", 3, 4, token(1))],
     "a token that falls": [held_from(1, 2, 5), lease("acquire", "b", 3, 4, token(4))],
     "a token at the floor": [lease("raise_floor", "a", 1, 2, None, token=9), held_from(3, 4, 9)],
+    "a token given again after a grant that nobody was told of": [
+        held_from(1, 2, 3, lasts_until=1, gone_by=3),
+        lost("a", 4, "acquire", **LEASE, **SURE),
+        lease("holder", "b", 5, 6, Holder("somebody", 3, 50.0)),
+    ],
     "held by nobody": [held_from(1, 2, **SURE), lease("holder", "b", 3, 4, None)],
     "held for ever": [held_from(1, 2, **SURE), lease("acquire", "b", 111, 112, None)],
     "renewed after it was taken": [
