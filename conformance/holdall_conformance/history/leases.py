@@ -19,7 +19,7 @@ __all__ = ["LeaseModel", "LeaseState"]
 
 
 class _Held(NamedTuple):
-    """A lease: its token, 0 as long as nobody has seen it, the bounds of its end, and the least that its token can be."""
+    """A lease: its token, 0 as long as nobody has seen it, the bounds of its end, and the least its token can be."""
 
     token: int
     lasts_until: float
