@@ -117,7 +117,7 @@ class TornDrop(PlainStore):
             log = self.check_log(space, request)
             log.payloads.clear()
             log.first = 0
-        await self.environment.sleep(0.005)
+        await self.environment.sleep(0.05)
         return await super().drop(request)
 
 
