@@ -160,7 +160,8 @@ def wall_clock_steps(harness: Harness) -> None:
         for other in others:
             other.say("look")
             assert other.hear() == {"held": False, "flag": False, "record": False}
-        assert sorted(_asked(other) for other in others) == [2, 3, 4, 5, 6]
+        tokens = [_asked(other) for other in others]
+        assert len(set(tokens)) == len(tokens), f"a token was given twice: {tokens}"
         owner.say("end")
         assert owner.hear() is False
         for child in (owner, *others):
