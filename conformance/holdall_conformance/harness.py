@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Harness"]
 
-_SHORT_TTL = 0.05
+_SHORT_TTL, _NETWORK_TTL = 0.05, 0.3
 _SLACK = 0.02
 _FEW = 2
 """How many processes race at the level base."""
@@ -162,7 +162,8 @@ class Harness:
     @property
     def short_ttl(self) -> float:
         """The shortest ttl that leaves time for a few operations, in seconds."""
-        return max(self.capabilities.min_ttl, self.patience)
+        over_network = _NETWORK_TTL if self.capabilities.cross_host else 0.0
+        return max(self.capabilities.min_ttl, self.patience, over_network)
 
     def scaled(self, number: int) -> int:
         """Return how often to do what is usually done so many times: more or less by the effort, at least once."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresBackend"]
 
+_MOST_ROWS = 2**31 - 1
+
 _GET = "SELECT key, payload, tag FROM holdall_items WHERE key = %s"
 _PUT = """INSERT INTO holdall_items (key, payload, tag) VALUES (%s, %s, %s)
     ON CONFLICT (key) DO UPDATE SET payload = excluded.payload, tag = excluded.tag"""
@@ -64,7 +66,9 @@ class PostgresBackend:
         end = prefix_end(prefix)
         bound = "" if end is None else " AND key < %s"
         parameters += [] if end is None else [end]
-        _, rows = self._server.run(f"{_SCAN}{bound} ORDER BY key LIMIT %s", (*parameters, limit), writing=False)
+        _, rows = self._server.run(
+            f"{_SCAN}{bound} ORDER BY key LIMIT %s", (*parameters, min(limit, _MOST_ROWS)), writing=False
+        )
         return [BackendItem(*row) for row in rows]
 
     async def now(self) -> float:

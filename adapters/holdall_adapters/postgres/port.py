@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from holdall.errors import Unavailable
@@ -14,6 +15,40 @@ _MOST_CONNECTIONS = 8
 _SCHEMA_LOCK = 0x686F6C64616C6C
 _SCHEMA = """CREATE TABLE IF NOT EXISTS holdall_items (
     key bytea PRIMARY KEY, payload bytea NOT NULL, tag uuid NOT NULL)"""
+
+
+def _impatient(psycopg: Any, timeout: float) -> Any:
+    """Return a class of connections that give up, and close, when the server is silent for longer than the timeout.
+
+    The server's own statement_timeout does not help where its reply gets lost.
+    """
+
+    class Impatient(psycopg.Connection):  # type: ignore[misc]
+        def wait(self, generator: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                return super().wait(_until(time.monotonic() + timeout, generator), *arguments, **named)
+            except _Silent as error:
+                self.pgconn.finish()
+                raise psycopg.OperationalError(str(error)) from error
+
+    return Impatient
+
+
+class _Silent(Exception):
+    """The server said nothing for too long."""
+
+
+def _until(deadline: float, generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Pass on what a generator of psycopg waits for, and what is ready, until a moment on the monotonic clock."""
+    try:
+        wanted = next(generator)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() >= deadline:
+                raise _Silent("the server did not answer in time")
+            wanted = generator.send(ready)
+    except StopIteration as end:
+        return end.value
 
 
 class Server:
@@ -46,13 +81,20 @@ class Server:
             "tcp_user_timeout": round(timeout * 1000),
             "options": f"-c statement_timeout={max(1, round(timeout * 1000))}",
         }
+        connections = _impatient(psycopg, timeout)
         try:
-            psycopg.connect(address, **settings).close()
+            connections.connect(address, **settings).close()
         except psycopg.Error as error:
             message = f"the server cannot be reached, or refused the connection ({type(error).__name__})"
             raise Unavailable(message) from error
         pool = pools.ConnectionPool(
-            address, kwargs=settings, min_size=0, max_size=_MOST_CONNECTIONS, timeout=timeout, open=True
+            address,
+            connection_class=connections,
+            kwargs=settings,
+            min_size=0,
+            max_size=_MOST_CONNECTIONS,
+            timeout=timeout,
+            open=True,
         )
         return cls(psycopg, pool, timeout, owns_pool=True)
 

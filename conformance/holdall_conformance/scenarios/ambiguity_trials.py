@@ -185,6 +185,9 @@ def _judged(write: Write, outcome: _Outcome) -> str:
             write.confirm(outcome.result)
         else:
             write.explain(error)
+        problem = _recovered(write)
+        if problem:
+            return problem
         write.repeat()
     except (AssertionError, HoldallError) as problem:
         return f"{said}, but {reason_of(problem)}"
