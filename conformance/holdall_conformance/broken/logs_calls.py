@@ -147,7 +147,7 @@ class TailOfNothingIsAll(PlainStore):
 
 @broken("read-of-nothing-is-all", "logs")
 class ReadOfNothingIsAll(WrappedStore):
-    """Takes a limit of 0 for none."""
+    """Reads everything where the limit is 0."""
 
     def read(self, scope: str, key: str, start: int = 0, limit: int | None = None) -> Any:
         return self.inner.read(scope, key, start, limit or None)

@@ -133,7 +133,7 @@ def all_broken() -> list[Broken]:
     """Return every broken backend, by the module and the order it stands in there."""
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
-    return list(_found.values())
+    return sorted(_found.values(), key=lambda each: each.target.partition(":")[0])
 
 
 @functools.cache

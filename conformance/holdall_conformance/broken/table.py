@@ -44,7 +44,7 @@ def row(broken: Broken) -> str:
         broken: the backend.
 
     """
-    clauses = [f"*{clause}*" if hangs else f"`{clause}`" for clause, hangs in caught().get(broken.id, [])]
+    clauses = [f"*{clause}*" if hangs else f"`{clause}`" for clause, hangs in caught().get(broken.id, [])[:3]]
     does = broken.does.replace("|", "\\|").replace("*", "\\*")
     return f"| `{broken.id}` | {does} | {', '.join(clauses)} |"
 
