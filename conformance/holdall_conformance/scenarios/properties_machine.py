@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from holdall import ABSENT, ANY, BatchMismatch, Conflict, Fenced, Truncated
 from holdall_conformance.harness import Harness
 from holdall_conformance.model import LogModel, RecordModel
-from holdall_conformance.scenarios.support import identical, values_of
+from holdall_conformance.scenarios.support import all_items, identical, values_of
 
 __all__ = ["StoreMachine", "any_json"]
 
@@ -189,9 +189,9 @@ class StoreMachine(RuleBasedStateMachine):
             found = self.store.get(self.scope, key)
             assert (None if found is None else found.version) == record.version, f"get {key!r}: {found}"
             assert found is None or identical(found.value, record.value), f"get {key!r}: {found}"
-        assert list(self.store.keys(self.scope).items) == living
+        assert list(all_items(self.store.keys, self.scope, limit=100)) == living
         assert [self.store.head(self.scope, key) for key in self.logs] == [log.head for log in self.logs.values()]
-        listed = list(self.store.logs(self.scope).items)
+        listed = list(all_items(self.store.logs, self.scope, limit=100))
         assert listed == sorted(key for key, log in self.logs.items() if log.incarnation is not None)
 
     def teardown(self) -> None:
