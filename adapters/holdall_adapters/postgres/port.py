@@ -26,7 +26,8 @@ def _impatient(psycopg: Any, timeout: float) -> Any:
     class Impatient(psycopg.Connection):  # type: ignore[misc]
         def wait(self, generator: Any, *arguments: Any, **named: Any) -> Any:
             try:
-                return super().wait(_until(time.monotonic() + timeout, generator), *arguments, **named)
+                waiting: Any = super()
+                return waiting.wait(_until(time.monotonic() + timeout, generator), *arguments, **named)
             except _Silent as error:
                 self.pgconn.finish()
                 raise psycopg.OperationalError(str(error)) from error
