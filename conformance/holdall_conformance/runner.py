@@ -25,7 +25,7 @@ from holdall_conformance.trial import try_scenario
 
 __all__ = ["Plan", "chosen", "run", "side_results"]
 
-_SIDE_BY_SIDE = 16
+_SIDE_BY_SIDE = 12
 _LEISURE, _BRIEFLY = 0.5, 0.1
 """Seconds that a short ttl leaves: where many clauses wait side by side, and otherwise."""
 

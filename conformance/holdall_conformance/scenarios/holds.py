@@ -18,12 +18,17 @@ from holdall_conformance.scenarios.support import eventually, lease_of
 
 _MOST_THREADS = 24
 _LEASES = 200
-_UNDER_LOAD = 1.0
+_STEADY = 1.0
 """A ttl in seconds whose quarter is enough for a renewal while others keep the disk busy."""
 
 
 def _ttl(harness: Harness, least: float = 0.3) -> float:
     return max(harness.capabilities.min_ttl, least)
+
+
+def _steady_ttl(harness: Harness) -> float:
+    """Return a ttl for holds that must not be lost, longer where many clauses wait beside each other."""
+    return _ttl(harness, max(_STEADY, 3 * harness.patience))
 
 
 @scenario("holds.take-and-give-back")
@@ -44,7 +49,7 @@ def take_and_give_back(harness: Harness) -> None:
 @scenario("holds.outlive-their-ttl", waits=True)
 def outlive_their_ttl(harness: Harness) -> None:
     """A hold lasts for several times its ttl: renewed, never lost, never given to another, with one token."""
-    lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), _ttl(harness, _UNDER_LOAD)
+    lock, other, key, ttl = harness.lock, harness.open_lock(), harness.new_key(), _steady_ttl(harness)
     lost: list[Any] = []
     with lock.hold(key, ttl=ttl, on_lost=lost.append) as hold:
         token, first = hold.lease.token, hold.lease.deadline
@@ -63,7 +68,7 @@ def outlive_their_ttl(harness: Harness) -> None:
 @scenario("holds.busy-program-keeps-its-lease", waits=True)
 def busy_program_keeps_its_lease(harness: Harness) -> None:
     """A body that computes without a pause, or blocks the event loop, for more than a ttl keeps its lease."""
-    lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness, _UNDER_LOAD)
+    lock, key, ttl = harness.lock, harness.new_key(), _steady_ttl(harness)
     with lock.hold(key, ttl=ttl) as hold:
         harness.occupy(1.1 * ttl)
         assert hold.lost is False
@@ -77,7 +82,7 @@ def busy_program_keeps_its_lease(harness: Harness) -> None:
 @scenario("holds.not-re-entrant", waits=True)
 def not_re_entrant(harness: Harness) -> None:
     """A second hold of a key in one process is refused, and leaves the first alive and renewed."""
-    lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness, _UNDER_LOAD)
+    lock, key, ttl = harness.lock, harness.new_key(), _steady_ttl(harness)
     with lock.hold(key, ttl=ttl) as hold:
         with pytest.raises(LockTimeout) as caught, lock.hold(key, ttl=ttl):
             pytest.fail("two holds of one key")
