@@ -114,6 +114,8 @@ def lowest(session: nox.Session) -> None:
         "-q",
         "tests/unit",
         "tests/adapters",
+        "--ignore=tests/unit/kit",
+        "--holdall-level=base",
         "-k",
         LOWEST_TESTS,
         *session.posargs,

@@ -50,6 +50,10 @@ def main() -> None:
     assert missing.returncode != 0
     assert "pip install 'holdall[postgres]'" in missing.stderr + missing.stdout, missing
     assert "Traceback" not in missing.stderr
+    unproven = holdall_command("check", "memory://bare")
+    assert unproven.returncode == 2, unproven
+    assert "pip install 'holdall[conformance]'" in unproven.stderr
+    assert not unproven.stdout
     print("bare: ok")
 
 
