@@ -78,7 +78,9 @@ def tests(session: nox.Session) -> None:
     """The whole test suite, on the installed project with all extras."""
     install(session, ".[all]", *group("test"))
     session.run("python", "-m", "pip", "check")
-    session.run("pytest", "-q", "--require-servers", *session.posargs)
+    # Two at once are about as much as two processors bear before clauses that wait run late.
+    spread = ("-n", "2", "--dist", "worksteal")
+    session.run("pytest", "-q", "--require-servers", *spread, *session.posargs)
 
 
 @nox.session
