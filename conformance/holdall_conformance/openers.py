@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import holdall
+from holdall import ConfigError
 from holdall_conformance.absence import Absent
 from holdall_conformance.backends import is_backend, known_url, serve
 
@@ -67,6 +68,23 @@ class Opener:
         return getattr(holdall, f"open_{side}{what}")(url, **settings)
 
     def _call(self, settings: Mapping[str, Any]) -> Any:
+        handle = self._called(settings)
+        known = is_backend(handle) or isinstance(handle, str) or _is_handle(handle)
+        if not known:
+            if inspect.iscoroutine(handle):
+                handle.close()
+            message = (
+                f"{self._name} returned {type(handle).__name__}: give a plain function that takes nothing or a "
+                "folder and returns a Store, AsyncStore, Lock or AsyncLock, a Backend, or a URL"
+            )
+            raise ConfigError(message)
+        return handle
+
+    @property
+    def _name(self) -> str:
+        return f"{self._function.__module__}:{self._function.__qualname__}"
+
+    def _called(self, settings: Mapping[str, Any]) -> Any:
         parameters = inspect.signature(self._function).parameters.values()
         positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         wanted = [each for each in parameters if each.default is each.empty and each.kind in positional]
@@ -82,6 +100,12 @@ class Opener:
         _give_up(handle)
         message = f"no {'asynchronous' if asynchronous else 'synchronous'} {what} was given"
         raise Absent(message)
+
+
+def _is_handle(thing: Any) -> bool:
+    """Tell whether something can be a store or a lock: it has an operation, and can be entered."""
+    has_operation = any(callable(getattr(thing, name, None)) for name in ("get", "append", "try_acquire"))
+    return has_operation and (hasattr(thing, "__enter__") or hasattr(thing, "__aenter__"))
 
 
 def _is_asynchronous(handle: Any) -> bool:

@@ -39,8 +39,8 @@ def test_every_option_has_help_and_stands_in_the_docs():
     assert "TARGET" in check.help
 
 
-def test_it_is_listed_among_the_commands(call):
-    assert re.search(r"^  check ", call("--help").output, re.MULTILINE)
+def test_it_is_listed_among_the_commands(run):
+    assert re.search(r"^  check ", run("--help").stdout, re.MULTILINE)
 
 
 def test_all_files_are_written_and_the_status_is_good(run, own_folder):

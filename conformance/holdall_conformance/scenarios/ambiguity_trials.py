@@ -130,8 +130,8 @@ class Trials:
                 outcome = _Outcome(write)
                 problem = self._awaited(outcome, proxy)
                 struck = proxy.heal()
-                if not struck and at > 1:
-                    return
+                if not struck and (at > 1 or fault.kind.startswith("cut")):
+                    return  # it has no more requests, or they and their replies are shorter than the cut
                 problem = problem or self._judged(write, outcome) or ("" if struck else "no request of it was seen")
             if problem:
                 yield f"{kind.name}, {fault} at request {at}: {problem}"

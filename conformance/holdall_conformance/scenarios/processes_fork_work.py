@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from holdall import ForkedHandle, Put
+from holdall import ForkedHandle, Put, WrongLoop
 from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
@@ -268,6 +268,8 @@ def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool, scope:
                 asyncio.run(_work_async(handles, ending, number))
             else:
                 _work(handles, ending, number)
+        except WrongLoop:
+            return  # a handle may refuse the loop of another thread
         except Exception as error:  # noqa: BLE001 - told below, in the main thread
             failures.append(error)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import holdall
+from holdall.capabilities import ExpiryClock
 from holdall.plugins import load_adapter
 from holdall.url import parse_url
 
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from holdall_conformance.simulation import Subject
 
 __all__ = ["NamedSource", "UrlSource"]
+
+_CLOCKS: Mapping[ExpiryClock, Literal["boot", "server", "client"]] = {
+    "boot": "boot",
+    "server": "server",
+    "client": "client",
+    "estimated": "client",
+}
 
 
 class UrlSource:
@@ -40,11 +48,12 @@ class UrlSource:
 
     def simulated(self) -> Subject | None:
         """Return the derived core, where the adapter gives no more than a `Backend`."""
-        if load_adapter(parse_url(self.url).scheme).backend is None:
+        adapter = load_adapter(parse_url(self.url).scheme)
+        if adapter.backend is None:
             return None
         from holdall_conformance.simulation import derived_subject  # noqa: PLC0415 - children have no use for it
 
-        return derived_subject()
+        return derived_subject(_CLOCKS[adapter.capabilities.expiry_clock])
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""

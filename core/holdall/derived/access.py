@@ -53,11 +53,12 @@ class Unchanged:
 
 
 class _Attempt:
-    """How far a write came: what was sent last, and the tag it expected if its reply was lost."""
+    """How far a write came: what was sent last, the tag it expected if its reply was lost, and whether one ever was."""
 
     def __init__(self) -> None:
         self.sent = Decision(None, None)
         self.unsettled: Tag = None
+        self.lost_a_reply = False
 
 
 Decide = Callable[[BackendItem | None], Awaitable[Decision | Unchanged]]
@@ -158,7 +159,7 @@ class Access:
         try:
             return await self._replace(key, decide, settle, attempt, moment)
         except (Unavailable, StoreTimeout) as error:
-            if attempt.unsettled is None:
+            if not attempt.lost_a_reply:
                 raise
             raise OutcomeUnknown("the reply to the write was lost, and it could not be looked for") from error
 
@@ -187,7 +188,7 @@ class Access:
             except Mismatch:
                 delay = await self._wait(delay, deadline)
             except OutcomeUnknown:
-                attempt.unsettled = tag
+                attempt.unsettled, attempt.lost_a_reply = tag, True
                 delay = await self._wait(delay, deadline)
             else:
                 return decision.result

@@ -15,6 +15,7 @@ from holdall_conformance.simulation.choices import trimmed
 from holdall_conformance.simulation.network import _READ_FATES, _WRITE_FATES
 
 SOUND = 1_500
+ONCE_BAD = [("boot", 873), ("server", 503), ("server", 800), ("client", 3145), ("boot", 16565318592)]
 CLOCKS = ["boot", "server", "client"]
 PRINTING = """
 from holdall_conformance.simulation import derived_subject, simulate, trace
@@ -22,6 +23,11 @@ for seed in range(40):
     outcome = simulate(derived_subject("server"), seed)
     print(seed, outcome.choices, *trace(outcome), *outcome.calls, sep="\\n")
 """
+
+
+@pytest.mark.parametrize("clock,seed", ONCE_BAD)
+def test_schedules_that_once_found_a_fault_of_the_derived_parts_find_none(clock, seed):
+    assert simulate(derived_subject(clock), seed).failure is None
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
