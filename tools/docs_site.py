@@ -14,8 +14,14 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "examples/custom_adapter/README.md": "examples/custom_adapter.md",
+    "examples/redis_adapter/README.md": "examples/redis_adapter.md",
 }
-STANDS_FOR = {**OUTSIDE, "README.md": "index.md", "examples/custom_adapter": "examples/custom_adapter.md"}
+STANDS_FOR = {
+    **OUTSIDE,
+    "README.md": "index.md",
+    "examples/custom_adapter": "examples/custom_adapter.md",
+    "examples/redis_adapter": "examples/redis_adapter.md",
+}
 # Pages of the reference: title, sentence, and what is on them.
 API = {
     "opening": (

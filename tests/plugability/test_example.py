@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLE_TESTS = Path(__file__).parents[2] / "examples" / "custom_adapter" / "tests"
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 USE = """
     import asyncio, sys
@@ -122,15 +124,18 @@ def test_it_is_gone_after_uninstalling(python, command, without_the_example):
     assert "lmdb" in done.stderr + done.stdout
 
 
-def test_the_whole_kit_passes(tmp_path):
-    """Both sides at once, each in an interpreter of its own: most of the time scenarios wait."""
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("example,level", [("custom_adapter", "full"), ("redis_adapter", "base")])
+def test_the_kit_and_its_own_tests_pass(example, level, tmp_path):
+    """Both sides at once, each in an interpreter of its own: most of the time clauses wait."""
     running = {}
     for side, others in (("sync", "async"), ("async", "sync")):
-        command = [sys.executable, "-m", "pytest", "-q", str(EXAMPLE_TESTS), "-k", f"not -{others}]"]
+        command = [sys.executable, "-m", "pytest", "-q", str(EXAMPLES / example / "tests"), "-k", f"not [{others}-"]
+        command += [f"--holdall-level={level}", "--holdall-effort=0.5"]
         command += ["-p", "no:cacheprovider", "--basetemp", str(tmp_path / side)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         running[side] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path)
-    told = {side: process.communicate(timeout=280)[0] for side, process in running.items()}
+    told = {side: process.communicate(timeout=850)[0] for side, process in running.items()}
     for side, process in running.items():
         assert process.returncode == 0, told[side][-5000:]
         print(side, told[side].splitlines()[-1])
