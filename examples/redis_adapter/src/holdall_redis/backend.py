@@ -74,10 +74,9 @@ class RedisBackend:
         start = prefix if after is None else max(prefix, after + b"\x00")
         where = (b"[" + start, _behind(prefix), min(limit, _MOST))
         found = await self._link.request("EVAL", _SCAN, 2, *self._keys, *where)
-        items = [BackendItem(key, payload, payload) for key, payload in zip(found[::2], found[1::2], strict=True)]
-        if any(item.payload is None for item in items):
+        if None in found:
             raise Corrupt("the server has a key and not its value: somebody else has changed what is stored")
-        return items
+        return [BackendItem(key, payload, payload) for key, payload in zip(found[::2], found[1::2], strict=True)]
 
     async def now(self) -> float:
         """Return the server's clock."""
