@@ -12,8 +12,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "clauses.md"
 HEAD = """# Clauses
 
 What the conformance kit proves, {count} clauses in {groups} groups. `holdall check URL --only GROUP` runs a group,
-`holdall check URL --only CLAUSE` one of them; [prove a backend](../guide/conformance.md) tells the rest. This page is made
-from the scenarios by `python tools/clauses.py`.
+`holdall check URL --only CLAUSE` one of them; [prove a backend](../guide/conformance.md) tells the rest. This page is
+made from the scenarios by `python tools/clauses.py`.
 
 A clause needs what stands under "needs" among the [capabilities](capabilities.md); "not" before it means that it is for
 backends without.

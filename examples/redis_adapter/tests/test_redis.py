@@ -10,15 +10,15 @@ import time
 
 import pytest
 import redis.exceptions
-from holdall_redis.backend import RedisBackend
-from holdall_redis.errors import no_answer, refused
-from holdall_redis.link import BlockingLink, SuspendingLink
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdall
 from holdall.drive import drive
 from holdall.spi import ABSENT, ANY, Mismatch
+from holdall_redis.backend import RedisBackend
+from holdall_redis.errors import no_answer, refused
+from holdall_redis.link import BlockingLink, SuspendingLink
 
 ALLOWED = "+@all -config"
 KEYS = st.lists(st.sampled_from([b"\x00", b"a", b"b", b"\xff", b"\xfe", b"(", b"[", b"a" * 70]), min_size=1, max_size=4)
