@@ -138,7 +138,8 @@ class Report:
         return f"conforms at level {self.level}{self._without()}"
 
     def _without(self) -> str:
-        return f", without {', '.join(self.absent_operations)}" if self.absent_operations else ""
+        alone = ", within one process" if self.capabilities.get("cross_process") is False else ""
+        return alone + (f", without {', '.join(self.absent_operations)}" if self.absent_operations else "")
 
     def by_group(self) -> dict[str, Tally]:
         """Return the tallies of the groups, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from holdall_conformance.scenarios.support import in_threads, record_of, value_o
 _WORKERS = 6
 _ROUNDS = 15
 _RACERS = 32
+_PAUSE = 0.001
 
 
 def handles_for(harness: Harness, count: int) -> list[Store]:
@@ -198,3 +200,34 @@ def commits_whole(harness: Harness) -> None:
     winner = results.index(True)
     assert {record.value for record in harness.store.scan(scope).items} == {winner}
     assert values_of(harness.store.read(scope, "log")) == [winner]
+
+
+@scenario("concurrency.pops-give-each-item-once")
+def pops_give_each_item_once(harness: Harness) -> None:
+    """Ten that take the last item off one list at once, by a transaction or an update, get ten different ones."""
+    scope, stores = harness.new_scope(), handles_for(harness, 10)
+    harness.store.put_many(scope, {"by transaction": list(range(12)), "by update": list(range(12))})
+
+    def pop(store: Store, _: int) -> list[Any]:
+        def take(tx: Transaction) -> Any:
+            record = tx.get(scope, "by transaction")
+            assert record is not None
+            time.sleep(_PAUSE)
+            tx.put(scope, "by transaction", record.value[:-1])
+            return record.value[-1]
+
+        taken: list[Any] = []
+
+        def shorten(value: Any) -> Any:
+            taken.append(value[-1])
+            time.sleep(_PAUSE)
+            return value[:-1]
+
+        first = store.transaction(take, attempts=1000)
+        store.update(scope, "by update", shorten)
+        return [first, taken[-1]]
+
+    pairs = together(stores, pop)
+    for way in (0, 1):
+        assert sorted(pair[way] for pair in pairs) == list(range(2, 12))
+    assert [value_of(harness.store, scope, key) for key in ("by transaction", "by update")] == [[0, 1], [0, 1]]

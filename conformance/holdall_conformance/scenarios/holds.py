@@ -291,3 +291,32 @@ def share_the_store(harness: Harness) -> None:
         assert harness.lock.held(key) is True
     lock.close()
     assert store.get(harness.new_scope(), "k") is None
+
+
+@scenario("holds.slow-on-lost-delays-nobody", waits=True)
+def slow_on_lost_delays_nobody(harness: Harness) -> None:
+    """While an on_lost takes its time, the other holds of the handle are renewed, and told of their own loss."""
+    lock, ttl, lost = harness.lock, _steady_ttl(harness), list[Any]()
+    begun, enough = threading.Event(), threading.Event()
+
+    def linger(_: Hold) -> None:
+        begun.set()
+        enough.wait(10 * ttl)
+
+    keys = [harness.new_key() for _ in range(3)]
+    try:
+        with (
+            lock.hold(keys[0], ttl=ttl) as bystander,
+            lock.hold(keys[1], ttl=ttl, heartbeat=ttl / 6, on_lost=lost.append) as second,
+            lock.hold(keys[2], ttl=ttl, heartbeat=ttl / 8, on_lost=linger) as first,
+        ):
+            lock.release(first.lease)
+            assert eventually(begun.is_set, ttl + 2)
+            time.sleep(1.5 * ttl)
+            assert bystander.lost is False
+            assert lock.held(keys[0]) is True
+            lock.release(second.lease)
+            assert eventually(lambda: bool(lost), ttl + 2), "a loss was not told, because another was being told"
+            enough.set()
+    finally:
+        enough.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.listings import everything
-from holdall_conformance.scenarios.support import value_of, values_of
+from holdall_conformance.scenarios.support import lease_of, value_of, values_of
 
 _PATHS = [
     "a/b",
@@ -135,6 +135,7 @@ def _distinct_everywhere(harness: Harness, names: list[str]) -> None:
         assert store.drop(scope, name)
         assert store.get(scope, name) is None
         assert store.delete(name, mark)
+        assert store.drop(name, mark)
     assert list(store.keys(scope).items) == []
 
 
@@ -238,3 +239,25 @@ def clear_spares_longer_scopes(harness: Harness) -> None:
     assert store.head(base, "log") is not None
     for scope in others:
         assert list(store.keys(scope).items) == ["a", "b"], f"clearing {base!r} reached into {scope!r}"
+
+
+@scenario("keys.paths-as-other-names")
+def paths_as_other_names(harness: Harness) -> None:
+    """Names that look like paths are plain as keys of leases and flags, as owners and as batch ids, each on its own."""
+    store, lock, base, scope = harness.store, harness.lock, harness.new_key(), harness.new_scope()
+    shapes = ("{}", "../../{}", "/{}", "//{}", "C:\\{}", "{}/..", "../{}", "./{}", "{}/.", "{}/", "{}/../{}", "..\\{}")
+    names = [shape.format(base, base) for shape in shapes]
+    leases = {name: lease_of(lock, name, owner=name) for name in names}
+    for number, name in enumerate(names):
+        lock.set_flag(name)
+        assert store.append(scope, "k", [number], batch_id=name).start == number
+    for number, name in enumerate(names):
+        holder = lock.holder(name)
+        assert holder is not None
+        assert holder.owner == name
+        assert lock.release(leases[name]) is True
+        lock.clear_flag(name)
+        assert [lock.held(other) for other in names] == [other > number for other in range(len(names))]
+        assert [lock.flag(other) for other in names] == [other > number for other in range(len(names))]
+        assert store.append(scope, "k", [number], batch_id=name).start == number
+    assert values_of(store.read(scope, "k")) == list(range(len(names)))

@@ -125,3 +125,48 @@ def guards_a_counter(harness: Harness) -> None:
     record = store.get(scope, "k")
     assert record is not None
     assert record.value == 24
+
+
+_EARLY = (0.15, 0.1, 0.08, 0.06, 0.04, 0.03)
+"""Seconds before the deadline of a waiter at which a key is released."""
+
+
+@scenario("leases.last-try-at-the-deadline", waits=True)
+def last_try_at_the_deadline(harness: Harness) -> None:
+    """A waiter gets a key that is released shortly before its timeout ends: its last try is at the deadline."""
+    lock, other, patience = harness.lock, harness.open_lock(), 4 * _SHORT
+
+    def wait(early: float) -> None:
+        key, freed = harness.new_key(), list[float]()
+        lease = lease_of(lock, key)
+
+        def free() -> None:
+            lock.release(lease)
+            freed.append(time.monotonic())
+
+        began = time.monotonic()
+        timer = threading.Timer(patience - early, free)
+        timer.start()
+        try:
+            assert other.acquire(key, timeout=patience).token > lease.token
+        except LockTimeout:
+            timer.join()
+            assert freed[0] > began + patience - 0.01, f"free {early} s before the end, and not had"
+        timer.join()
+
+    for result in in_threads([partial(wait, early) for early in _EARLY]):
+        assert result is None, repr(result)
+
+
+@scenario("leases.without-timeout-nobody-waits")
+def without_timeout_nobody_waits(harness: Harness) -> None:
+    """With a timeout of 0, acquire and hold on a held key raise LockTimeout at once, and wait for nothing."""
+    lock, other, key, took = harness.lock, harness.open_lock(), harness.new_key(), list[float]()
+    lease_of(lock, key)
+    for attempt in (lambda: other.acquire(key, timeout=0), lambda: other.hold(key).__enter__()) * 3:
+        began = time.monotonic()
+        with pytest.raises(LockTimeout):
+            attempt()
+        took.append(time.monotonic() - began)
+    assert min(took[::2]) < _SHORT
+    assert min(took[1::2]) < _SHORT

@@ -212,3 +212,23 @@ def refused_not_crashed(harness: Harness) -> None:
             call()
         assert isinstance(caught.value, ValueError)
         assert len(str(caught.value)) < 10_000
+
+
+@scenario("limits.values-with-everything-beside", level="full")
+def values_with_everything_beside(harness: Harness) -> None:
+    """A value of exactly the declared bytes is taken with the longest names, a ttl, the highest token and an id."""
+    store, limits = harness.store, harness.capabilities
+    most = limits.max_value_bytes
+    if most > _KNOWN_AS_UNLIMITED:
+        return
+    scope = harness.new_scope().ljust(limits.max_scope_bytes, "s")
+    key, full, mark = "k" * limits.max_key_bytes, text_of(most), 2**63 - 1
+    store.put(scope, key, full, ttl=86_400, fence=mark)
+    assert value_of(store, scope, key) == full
+    assert store.touch(scope, key, 80_000, fence=mark) is True
+    store.commit([Put(scope, key, full, ttl=86_400, fence=mark)])
+    batch_id = "b" * 512
+    first = store.append(scope, key, [full], fence=mark, batch_id=batch_id)
+    assert store.append(scope, key, [full], fence=mark, batch_id=batch_id) == first
+    assert values_of(store.read(scope, key)) == [full]
+    assert value_of(store, scope, key) == full

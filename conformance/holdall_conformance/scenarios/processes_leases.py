@@ -22,7 +22,7 @@ def _take_over(harness: Harness, key: str, former: Lease) -> Lease:
     """Acquire a key whose holder has fallen silent; never before the holder itself must have stopped."""
     lease = harness.lock.acquire(key, ttl=PATIENCE, timeout=PATIENCE)
     assert boot_time() >= former.deadline
-    assert lease.token == former.token + 1
+    assert lease.token > former.token
     return lease
 
 
@@ -107,7 +107,7 @@ def killed_holder_expires(harness: Harness) -> None:
         while (lease := _attempt(harness, key, killed + ttl + margin)) is None:
             time.sleep(_POLL)
     assert boot_time() >= last.deadline - margin
-    assert lease.token == first.token + 1
+    assert lease.token > first.token
     assert lock.release(lease)
 
 
@@ -191,3 +191,33 @@ def lease_crosses_processes(harness: Harness) -> None:
     harness.store.seal(key, "record", lease.token + 1)
     with pytest.raises(Fenced):
         harness.store.put(key, "record", "late", fence=lease)
+
+
+@scenario("processes.killed-setter-leaves-no-flag", "cross_process", level="full", waits=True)
+def killed_setter_leaves_no_flag(harness: Harness) -> None:
+    """A flag whose setter was killed stays up for its ttl and falls by itself, before anything is swept."""
+    lock, key, margin = harness.lock, harness.new_key(), harness.capabilities.expiry_margin
+    ttl = max(1.0, harness.capabilities.min_ttl)
+    with Children(harness) as children:
+        child = children.start(f"{_WORK}:raise_flag_and_wait", key, ttl)
+        before, after = child.hear()
+        child.kill()
+        up = lock.flag(key)
+        assert up or boot_time() >= before + ttl - margin, "the flag fell with its setter"
+    time.sleep(max(0.0, after + ttl + margin - boot_time()))
+    assert lock.flag(key) is False
+
+
+@scenario("processes.waiting-under-a-stepping-clock", "cross_process", level="full", waits=True)
+def waiting_under_a_stepping_clock(harness: Harness) -> None:
+    """A step of the wall clock makes nobody who waits for a lease give up early or wait for longer."""
+    key, timeout = harness.new_key(), 1.0
+    lease = harness.lock.acquire(key, ttl=PATIENCE, timeout=0)
+    with Children(harness) as children:
+        waiting = [children.start(f"{_WORK}:wait_while_clock_steps", key, timeout, step) for step in (_HOUR, -_HOUR)]
+        for child in waiting:
+            outcome, waited = child.hear()
+            assert outcome == "LockTimeout"
+            assert timeout - 0.01 <= waited < timeout + PATIENCE / 4
+            child.finish()
+    assert harness.lock.release(lease) is True

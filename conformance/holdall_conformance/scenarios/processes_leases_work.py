@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-from holdall import HoldallError, Lease
+from holdall import HoldallError, Lease, Lock, Store
 from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
@@ -91,17 +92,64 @@ def use_lease(parent: Parent, harness: Harness, message: dict[str, Any]) -> None
     parent.say({"token": renewed.token, "released": harness.lock.release(renewed)})
 
 
-def _step_wall_clock(seconds: float) -> None:
-    """Let this process see another time of day."""
+def _step_wall_clock(seconds: float, *, dates: bool = True) -> None:
+    """Let this process see another time of day.
+
+    Args:
+        seconds: by how much.
+        dates: also where it asks `datetime`; not before the drivers are imported, some of which build on that class.
+
+    """
     real, real_ns = time.time, time.time_ns
+    get, get_ns = time.clock_gettime, time.clock_gettime_ns
     time.time = lambda: real() + seconds
     time.time_ns = lambda: real_ns() + int(seconds * 1e9)
+    time.clock_gettime = lambda clock: get(clock) + seconds * (clock == time.CLOCK_REALTIME)
+    time.clock_gettime_ns = lambda clock: get_ns(clock) + int(seconds * 1e9) * (clock == time.CLOCK_REALTIME)
+    if dates:
+        dt.datetime = _stepped(dt.datetime, dt.timedelta(seconds=seconds))  # type: ignore[misc]
+
+
+_plain = dt.datetime
+
+
+class _LikePlain(type):
+    """Makes every datetime an instance of a class that tells another time."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _plain)
+
+
+def _stepped(former: Any, step: dt.timedelta) -> Any:
+    """Return the class `datetime` with another idea of now."""
+
+    class Stepped(_plain, metaclass=_LikePlain):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return former.now(tz) + step
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return former.utcnow() + step
+
+        @classmethod
+        def today(cls) -> Any:
+            return former.today() + step
+
+    return Stepped
+
+
+def _opened_at(harness: Harness, step: float) -> tuple[Store, Lock]:
+    """Open a store and a lock while the clock is wrong, and leave it so."""
+    _step_wall_clock(step, dates=False)
+    store, lock = harness.store, harness.lock
+    dt.datetime = _stepped(dt.datetime, dt.timedelta(seconds=step))  # type: ignore[misc]
+    return store, lock
 
 
 def own_with_stepped_clock(parent: Parent, harness: Harness, scope: str, short: float, step: float) -> None:
     """Open the storage with a clock that is wrong; hold and write; let the clock step, and write what lives shortly."""
-    _step_wall_clock(step)
-    store, lock = harness.store, harness.lock
+    store, lock = _opened_at(harness, step)
     with lock.hold(f"{scope}-long", ttl=_LONG, timeout=PATIENCE) as hold:
         _step_wall_clock(-2 * step)
         store.put(scope, "long", "value", ttl=_LONG)
@@ -125,8 +173,7 @@ def own_with_stepped_clock(parent: Parent, harness: Harness, scope: str, short: 
 
 def look_with_stepped_clock(parent: Parent, harness: Harness, scope: str, step: float) -> None:
     """Open the storage with a clock that is wrong, and say what is there; step it back and look again."""
-    _step_wall_clock(step)
-    store, lock = harness.store, harness.lock
+    store, lock = _opened_at(harness, step)
     parent.hear()
     record = store.get(scope, "long")
     lease = lock.try_acquire(f"{scope}-long", ttl=_LONG)
@@ -146,3 +193,24 @@ def look_with_stepped_clock(parent: Parent, harness: Harness, scope: str, step: 
     acquired = lock.acquire(key, ttl=_LONG, timeout=0)
     lock.release(acquired)
     parent.say(acquired.token)
+
+
+def raise_flag_and_wait(parent: Parent, harness: Harness, key: str, ttl: float) -> None:
+    """Raise a flag, say between which moments, and wait to be killed."""
+    lock = harness.lock
+    before = boot_time()
+    lock.set_flag(key, ttl=ttl)
+    parent.say([before, boot_time()])
+    parent.hear()
+
+
+def wait_while_clock_steps(parent: Parent, harness: Harness, key: str, timeout: float, step: float) -> None:
+    """Wait for a key that is held, let the clock step meanwhile, and say what came of it after how long."""
+    lock = harness.lock
+    lock.held(key)
+    timer = threading.Timer(timeout / 3, _step_wall_clock, [step])
+    began = boot_time()
+    timer.start()
+    outcome = _outcome(lambda: lock.acquire(key, ttl=_LONG, timeout=timeout).token)
+    parent.say([outcome, boot_time() - began])
+    timer.join()

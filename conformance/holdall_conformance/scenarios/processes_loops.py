@@ -234,7 +234,7 @@ def exit_while_holding(harness: Harness) -> None:
     if capabilities.cross_process:
         ended = boot_time()
         lease = harness.lock.acquire(key, ttl=PATIENCE, timeout=PATIENCE)
-        assert lease.token == 2
+        assert lease.token >= 2
         assert boot_time() < ended + PATIENCE / 2
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from holdall import TooLarge
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.support import all_items, identical, value_of, values_of
@@ -169,3 +172,38 @@ def other_handle_sees_the_same(harness: Harness) -> None:
     assert record.version == version
     assert identical(record.value, value)
     assert identical(values_of(second.read(scope, "k")), [value])
+
+
+def _numbered(size: int) -> str:
+    """Return a text of which no two parts are the same, whose JSON has so many bytes."""
+    return "".join(f"{number:07}," for number in range(size // 8 + 1))[: size - 2]
+
+
+@scenario("values.large-ones-in-order", level="full")
+def large_ones_in_order(harness: Harness) -> None:
+    """Large values, of which no two parts are the same, come back in order, or are TooLarge and write nothing."""
+    store, scope, most = harness.store, harness.new_scope(), harness.capabilities.max_value_bytes
+    sizes = [399_000, 401_000, 5_000_000]
+    sizes += [unit * 1024 + step for unit in (256, 400, 1024) for step in (-1, 0, 1)]
+    for size in sizes:
+        key, value = f"{size}", _numbered(size)
+        if size > most:
+            for call in (
+                lambda key=key, value=value: store.put(scope, key, value),
+                lambda key=key, value=value: store.append(scope, key, [1, value]),
+            ):
+                with pytest.raises(TooLarge) as caught:
+                    call()
+                assert (caught.value.limit, caught.value.actual) == (most, size)
+            assert store.get(scope, key) is None
+            assert store.head(scope, key) is None
+            continue
+        store.put(scope, key, 1)
+        store.put(scope, key, value)
+        store.append(scope, key, ["before"])
+        store.append(scope, key, [value])
+        store.append(scope, key, ["behind"])
+        assert value_of(store, scope, key) == value, f"a value of {size} bytes is changed"
+        assert values_of(store.read(scope, key)) == ["before", value, "behind"], f"an entry of {size} bytes is changed"
+        store.put(scope, key, "small")
+        assert value_of(store, scope, key) == "small"

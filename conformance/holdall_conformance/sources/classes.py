@@ -7,15 +7,11 @@ import sys
 from collections.abc import Mapping
 from importlib import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdall import ConfigError
 from holdall_conformance.absence import Absent
 from holdall_conformance.openers import Opener
-from holdall_conformance.sources.urls import UrlSource
-
-if TYPE_CHECKING:
-    from holdall_conformance.simulation import Subject
 
 __all__ = ["ClassSource", "class_in"]
 
@@ -60,11 +56,6 @@ class ClassSource:
 
     def _opener(self, given: Any, name: str) -> Opener:
         return Opener(getattr(given, name), self._folder)
-
-    def simulated(self) -> Subject | None:
-        """Return the derived core, where `open` gives no more than a `Backend`."""
-        url = self.url
-        return None if url is None else UrlSource(url).simulated()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""

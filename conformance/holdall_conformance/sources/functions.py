@@ -6,15 +6,11 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdall import ConfigError
 from holdall_conformance.absence import Absent
 from holdall_conformance.openers import Opener
-from holdall_conformance.sources.urls import UrlSource
-
-if TYPE_CHECKING:
-    from holdall_conformance.simulation import Subject
 
 __all__ = ["FactorySource", "resolved"]
 
@@ -60,11 +56,6 @@ class FactorySource:
             message = f"no {what} was given"
             raise Absent(message)
         return opener.open(what, asynchronous=asynchronous, settings=settings)
-
-    def simulated(self) -> Subject | None:
-        """Return the derived core, where the function gives no more than a `Backend`."""
-        opener = self._openers.get("store")
-        return None if opener is None or opener.url is None else UrlSource(opener.url).simulated()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdall_conformance.openers import Opener
 from holdall_conformance.sources.functions import resolved
 from holdall_conformance.sources.urls import NamedSource, UrlSource
-
-if TYPE_CHECKING:
-    from holdall_conformance.simulation import Subject
 
 __all__ = ["LockedSource"]
 
@@ -48,10 +45,6 @@ class LockedSource:
     def open_lock(self, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         """Call the function of the lock."""
         return self._opener.open("lock", asynchronous=asynchronous, settings=settings)
-
-    def simulated(self) -> Subject | None:
-        """Return what the store's source gives."""
-        return self._store.simulated()
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from holdall_conformance.simulation import Subject
+from typing import Any, Protocol
 
 __all__ = ["Source"]
 
@@ -35,10 +32,6 @@ class Source(Protocol):
 
     def open_lock(self, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         """Open a lock; raises `Absent` where there is none of that kind."""
-        ...
-
-    def simulated(self) -> Subject | None:
-        """Return what the simulation is to run, None if nothing here runs over a port."""
         ...
 
     def told(self) -> list[Any]:

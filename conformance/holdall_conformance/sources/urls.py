@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import holdall
-from holdall.capabilities import ExpiryClock
-from holdall.plugins import load_adapter
 from holdall.url import parse_url
 
-if TYPE_CHECKING:
-    from holdall_conformance.simulation import Subject
-
 __all__ = ["NamedSource", "UrlSource"]
-
-_CLOCKS: Mapping[ExpiryClock, Literal["boot", "server", "client"]] = {
-    "boot": "boot",
-    "server": "server",
-    "client": "client",
-    "estimated": "client",
-}
 
 
 class UrlSource:
@@ -45,15 +33,6 @@ class UrlSource:
         """As `holdall.open_lock`."""
         opened: Any = holdall.open_async_lock if asynchronous else holdall.open_lock
         return opened(self._what, **settings)
-
-    def simulated(self) -> Subject | None:
-        """Return the derived core, where the adapter gives no more than a `Backend`."""
-        adapter = load_adapter(parse_url(self.url).scheme)
-        if adapter.backend is None:
-            return None
-        from holdall_conformance.simulation import derived_subject  # noqa: PLC0415 - children have no use for it
-
-        return derived_subject(_CLOCKS[adapter.capabilities.expiry_clock])
 
     def told(self) -> list[Any]:
         """Return what `source_from` takes."""

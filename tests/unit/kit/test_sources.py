@@ -91,7 +91,7 @@ def test_a_backend_brings_store_and_lock_of_both_sides(tmp_path, asynchronous):
         assert [entry.value for entry in harness.store.read(scope, "log")] == [1, 2]
         assert harness.open_lock().try_acquire(scope).token == 1
         assert harness.lock.held(scope) is True
-        assert source.simulated() is not None
+        assert harness.subject_of_simulation() is not None
 
 
 def test_a_backend_must_say_what_it_can_do(tmp_path, monkeypatch):
