@@ -6,11 +6,12 @@ NotImplementedError. A scenario that comes to an absent operation ends there, as
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Self
 
 from holdall import ANY, Put, Unsupported
+from holdall_conformance.bridge import BridgedLock, BridgedStore
 
 __all__ = ["Absent", "Lacking", "absent_from_lock", "absent_from_store"]
 
@@ -82,15 +83,26 @@ _LOCK: Mapping[str, Callable[[Any, str], Any]] = {
 }
 
 
+_OPTIONS: Mapping[str, Callable[[Any, str], Any]] = {
+    "ttl": lambda store, scope: store.put(scope, "k", 1, ttl=60),
+    "fence": lambda store, scope: store.put(scope, "fenced", 1, fence=1),
+}
+"""Options of writes that a backend may lack as a whole."""
+
+
 def absent_from_store(store: Any, scope: str) -> frozenset[str]:
-    """Return the operations that a store does not have.
+    """Return the operations that a store does not have, and the options that none of its writes take.
 
     Args:
         store: the store, behind a synchronous face.
         scope: one that nobody else uses.
 
     """
-    return frozenset(name for name, probe in _STORE.items() if _is_absent(store, name, probe, scope))
+    absent = {name for name, probe in _STORE.items() if _is_absent(store, name, probe, scope)}
+    if "put" not in absent:
+        absent |= {name for name, probe in _OPTIONS.items() if _is_refused(partial(probe, store, scope))}
+        _is_refused(lambda: [store.delete(scope, key) for key in ("k", "fenced")])
+    return frozenset(absent)
 
 
 def absent_from_lock(lock: Any, key: str) -> frozenset[str]:
@@ -105,19 +117,27 @@ def absent_from_lock(lock: Any, key: str) -> frozenset[str]:
 
 
 def _is_absent(handle: Any, name: str, probe: Callable[[Any, str], Any], place: str) -> bool:
-    if inspect.getattr_static(handle, name, None) is None and getattr(handle, name, None) is None:
+    bridged = isinstance(handle, BridgedStore | BridgedLock)  # a bridge has some operations of its own
+    if getattr(handle.inner if bridged else handle, name, None) is None:
         return True
+    return _is_refused(lambda: probe(handle, place))
+
+
+def _is_refused(call: Callable[[], Any]) -> bool:
+    """Tell whether a plain call is not there to be made: it is unsupported, or takes no such option."""
     try:
-        probe(handle, place)
+        call()
     except (Unsupported, NotImplementedError):
         return True
+    except TypeError as error:
+        return "unexpected keyword argument" in str(error)
     except Exception:  # noqa: BLE001 - it is there, and whatever is wrong with it is for the scenarios to find
         return False
     return False
 
 
 class Lacking:
-    """A handle without some of its operations: asking for one of them ends the scenario as absent."""
+    """A handle without some of its operations, or options: asking for one of them ends the scenario as absent."""
 
     def __init__(self, inner: Any, absent: Iterable[str]) -> None:
         self.inner = inner
@@ -128,7 +148,19 @@ class Lacking:
         if name in self._absent:
             message = f"the backend has no {name}"
             raise Absent(message)
-        return getattr(self.inner, name)
+        found = getattr(self.inner, name)
+        options = [option for option in _OPTIONS if option in self._absent]
+        if not options or not callable(found):
+            return found
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            for option in options:
+                if named.get(option) is not None:
+                    message = f"the backend has no {option}"
+                    raise Absent(message)
+            return found(*arguments, **named)
+
+        return call
 
     def __enter__(self) -> Self:
         """Enter the handle."""

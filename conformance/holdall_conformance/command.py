@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from holdall import ConfigError
+from holdall import ConfigError, Corrupt
 from holdall_conformance.results import LEVELS, Level, Report, Result, Side
 
 __all__ = ["check"]
@@ -66,6 +66,9 @@ def check(
     """
     _demand_extra()
     if compare is not None:
+        if target is not None:
+            message = "--compare takes two reports and no TARGET: run the check first, with --json"
+            raise click.UsageError(message)
         _compare(*compare)
     elif listing:
         _list(level, only)
@@ -116,7 +119,10 @@ def _run(
         if seed is not None:
             plan = Plan(source=source, level=level, sides=_SIDES[side], only=only, effort=effort, seed=seed)
         with _progress() as notice:
-            return run(plan, notice=notice)
+            try:
+                return run(plan, notice=notice)
+            except Corrupt as error:
+                raise _Unusable(str(error)) from error
 
 
 @contextlib.contextmanager

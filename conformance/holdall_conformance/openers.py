@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import holdall
-from holdall import ConfigError
+from holdall import ConfigError, HoldallError
 from holdall_conformance.absence import Absent
 from holdall_conformance.backends import is_backend, known_url, serve
 
@@ -28,6 +29,7 @@ class Opener:
         self._function = function
         self._folder = folder
         owner: Any = getattr(function, "__self__", None)
+        self._kind: bool | None = None
         self._identity = (function.__module__, function.__qualname__, str(owner.__class__), str(folder))
 
     @property
@@ -42,6 +44,16 @@ class Opener:
                 return None
             serve(self._identity, lambda: self._call({}), handle)
         return known_url(self._identity)
+
+    def opens_a_store(self) -> bool:
+        """Tell whether the function opens whole stores, and so no lock."""
+        if self._kind is None:
+            handle = self._call({})
+            whole = not isinstance(handle, str) and not is_backend(handle)
+            self._kind = whole and any(hasattr(handle, name) for name in ("get", "append"))
+            if whole:
+                _give_up(handle)
+        return self._kind
 
     def open(self, what: str, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         """Return a handle.
@@ -68,7 +80,14 @@ class Opener:
         return getattr(holdall, f"open_{side}{what}")(url, **settings)
 
     def _call(self, settings: Mapping[str, Any]) -> Any:
-        handle = self._called(settings)
+        try:
+            handle = self._called(settings)
+        except (HoldallError, Absent, NotImplementedError):
+            raise
+        except (Exception, SystemExit) as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            message = f"{self._name} raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+            raise ConfigError(message) from error
         known = is_backend(handle) or isinstance(handle, str) or _is_handle(handle)
         if not known:
             if inspect.iscoroutine(handle):
@@ -95,10 +114,14 @@ class Opener:
 
     @staticmethod
     def _checked(handle: Any, what: str, *, asynchronous: bool) -> Any:
-        if _is_asynchronous(handle) == asynchronous:
+        is_lock = not any(hasattr(handle, name) for name in ("get", "append"))
+        if is_lock == (what == "lock") and _is_asynchronous(handle) == asynchronous:
             return handle
         _give_up(handle)
-        message = f"no {'asynchronous' if asynchronous else 'synchronous'} {what} was given"
+        side = "asynchronous" if asynchronous else "synchronous"
+        given = f"the function opens {'asynchronous' if _is_asynchronous(handle) else 'synchronous'} "
+        given += "locks" if is_lock else "stores"
+        message = f"no {side} {what} was given: {given}"
         raise Absent(message)
 
 

@@ -134,7 +134,9 @@ class Report:
         if not self.count["passed"]:
             return "no verdict: no clause applies"
         if not self.complete:
-            return f"no verdict: the {self.count['passed']} clauses that ran hold, the rest of the level did not run"
+            held = self.count["passed"]
+            ran = f"the {held} clauses that ran hold" if held > 1 else "the one clause that ran holds"
+            return f"no verdict: {ran}, the rest of the level did not run"
         return f"conforms at level {self.level}{self._without()}"
 
     def _without(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import fnmatch
 import os
 import time
@@ -67,7 +68,10 @@ def chosen(level: Level, only: Sequence[str] = ()) -> list[Scenario]:
     for pattern in only:
         if not any(_fits(scenario, pattern) for scenario in scenarios):
             groups = ", ".join(sorted({scenario.group for scenario in scenarios}))
-            message = f"{pattern!r} fits no clause; the groups are {groups}"
+            ids = [scenario.id for scenario in scenarios]
+            near = difflib.get_close_matches(pattern, [*ids, *{each.partition(".")[0] for each in ids}], n=1)
+            meant = f"did you mean {near[0]!r}? The" if near else "the"
+            message = f"{pattern!r} fits no clause: {meant} groups are {groups}"
             raise ConfigError(message)
     if only:
         return [scenario for scenario in scenarios if any(_fits(scenario, pattern) for pattern in only)]
@@ -112,10 +116,12 @@ class _Run:
         if not self._looks:
             message = f"{self._plan.source.subject} gives no handle to try: {'; '.join(self._remarks)}"
             raise ConfigError(message)
-        results = self._results()
-        side, look = next(iter(self._looks.items()))
-        with self._harness(side, absent=look.absent) as harness:
-            self._remarks += clear_away(harness)
+        try:
+            results = self._results()
+        except KeyboardInterrupt:
+            self._clear_away()
+            raise
+        look = self._clear_away()
         return Report(
             subject=self._plan.source.subject,
             lock=self._plan.source.lock,
@@ -133,6 +139,12 @@ class _Run:
             remarks=self._remarks,
             results=tuple(sorted(results, key=lambda result: (result.id, result.side))),
         )
+
+    def _clear_away(self) -> Look:
+        side, look = next(iter(self._looks.items()))
+        with self._harness(side, absent=look.absent) as harness:
+            self._remarks += clear_away(harness)
+        return look
 
     def _look_at(self, side: Side) -> None:
         """Find out whether the backend has a side, and which operations it lacks there."""

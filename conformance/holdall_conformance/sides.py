@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -92,6 +93,7 @@ def main() -> None:
     """Try one side, as the argument says, and print a line of JSON for every result."""
     from holdall_conformance.runner import side_results  # noqa: PLC0415 - that module imports this one
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     told, side, settings = json.loads(sys.argv[1])
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what is printed by mistake must not look like a result

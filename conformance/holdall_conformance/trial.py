@@ -55,7 +55,7 @@ class _Trial:
 
 def _declared(need: str) -> str:
     """Return what is declared where a need is not met."""
-    return need.removeprefix("!") if need.startswith("!") else f"no {need}"
+    return f"{need.removeprefix('!')}, and this is for those without" if need.startswith("!") else f"no {need}"
 
 
 def try_scenario(scenario: Scenario, make: Callable[[], Harness], *, patience: float = PATIENCE) -> Result:

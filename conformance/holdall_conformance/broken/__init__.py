@@ -2,5 +2,5 @@
 
 Each can be seen to fail:
 
-    holdall check holdall_conformance.broken.records:LostUpdate.open_store
+    holdall check holdall_conformance.broken.versions:LostUpdate.open_store
 """

@@ -18,6 +18,9 @@ way, and a test demands that a clause of the right group says so. You can see ea
 $ holdall check holdall_conformance.broken.versions:LostUpdate.open_store --only versions
 ```
 
+The target is the module above the table and the class in its row, with `.open_store`; those whose clauses are of
+leases, holds or flags also need `--lock` with `.open_lock` of the same class.
+
 Sound variants beside them, slow or unusual in what the contract leaves open, must pass every clause
 (`holdall_conformance.broken.sound`).
 
@@ -30,8 +33,8 @@ def page() -> str:
     """Return the page."""
     parts = [_HEAD]
     for module, members in groupby(all_broken(), key=_module):
-        parts.append(f"## {module.capitalize()}\n")
-        parts.append("| id | what it does wrong | caught by |\n|---|---|---|")
+        parts.append(f"## broken.{module}\n")
+        parts.append("| id | class | what it does wrong | caught by |\n|---|---|---|---|")
         parts += [row(broken) for broken in members]
         parts.append("")
     return "\n".join(parts)
@@ -46,7 +49,8 @@ def row(broken: Broken) -> str:
     """
     clauses = [f"*{clause}*" if hangs else f"`{clause}`" for clause, hangs in caught().get(broken.id, [])[:3]]
     does = broken.does.replace("|", "\\|").replace("*", "\\*")
-    return f"| `{broken.id}` | {does} | {', '.join(clauses)} |"
+    name = broken.target.partition(":")[2].partition(".")[0]
+    return f"| `{broken.id}` | `{name}` | {does} | {', '.join(clauses)} |"
 
 
 def _module(broken: Broken) -> str:

@@ -10,7 +10,13 @@ from typing import Any
 from holdall import ABSENT, ANY, Append, Conflict, Put, Record, Store, Transaction
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import in_threads, record_of, value_of, values_of
+from holdall_conformance.scenarios.support import (
+    fill,
+    in_threads,
+    record_of,
+    value_of,
+    values_of,
+)
 
 _WORKERS = 6
 _ROUNDS = 15
@@ -154,7 +160,7 @@ def readers_see_whole_values(harness: Harness) -> None:
 def transfers_keep_the_sum(harness: Harness) -> None:
     """Transactions that move amounts between records keep their sum, and log each move once."""
     scope, accounts = harness.new_scope(), 4
-    harness.store.put_many(scope, {f"a{number}": 100 for number in range(accounts)})
+    fill(harness.store, scope, {f"a{number}": 100 for number in range(accounts)})
 
     def work(store: Store, number: int) -> None:
         for turn in range(8):
@@ -206,7 +212,7 @@ def commits_whole(harness: Harness) -> None:
 def pops_give_each_item_once(harness: Harness) -> None:
     """Ten that take the last item off one list at once, by a transaction or an update, get ten different ones."""
     scope, stores = harness.new_scope(), handles_for(harness, 10)
-    harness.store.put_many(scope, {"by transaction": list(range(12)), "by update": list(range(12))})
+    fill(harness.store, scope, {"by transaction": list(range(12)), "by update": list(range(12))})
 
     def pop(store: Store, _: int) -> list[Any]:
         def take(tx: Transaction) -> Any:

@@ -9,7 +9,11 @@ import pytest
 from holdall import ABSENT, Check, Conflict, Delete, Put
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import record_of, value_of
+from holdall_conformance.scenarios.support import (
+    fill,
+    record_of,
+    value_of,
+)
 
 
 def _expired(harness: Harness, scope: str, keys: tuple[str, ...] = ("k",), fence: int | None = None) -> dict[str, str]:
@@ -247,8 +251,8 @@ def sweep_removes_only_what_expired(harness: Harness) -> None:
 def pages_of_expired_records(harness: Harness) -> None:
     """Pages over many expired records end, and find the live ones before, between and behind them."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
-    store.put_many(scope, {f"{number:04}": number for number in range(300) if number % 100 == 50})
-    store.put_many(scope, {f"{number:04}": number for number in range(300) if number % 100 != 50}, ttl=ttl)
+    fill(store, scope, {f"{number:04}": number for number in range(300) if number % 100 == 50})
+    fill(store, scope, {f"{number:04}": number for number in range(300) if number % 100 != 50}, ttl=ttl)
     harness.outlast(ttl)
     assert list(store.iter_keys(scope)) == ["0050", "0150", "0250"]
     seen, after = list[str](), None

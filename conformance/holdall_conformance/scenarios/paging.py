@@ -10,7 +10,10 @@ from holdall import InvalidArgument, Page
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.listings import everything
-from holdall_conformance.scenarios.support import all_items
+from holdall_conformance.scenarios.support import (
+    all_items,
+    fill,
+)
 
 _EDGES = [
     "\x00",
@@ -51,7 +54,7 @@ def many_keys(harness: Harness) -> None:
     """2,500 keys are listed all, once and in order, with limits from 7 to 50,000."""
     store, scope = harness.store, harness.new_scope()
     keys = [f"{number * 7919 % 2500:05}" for number in range(2500)]
-    store.put_many(scope, {key: key for key in keys})
+    fill(store, scope, {key: key for key in keys})
     keys.sort()
     for limit in (7, 999, 1000, 1001, 2499, 2500, 2501, 50_000):
         assert list(all_items(store.keys, scope, limit=limit)) == keys, limit
@@ -67,7 +70,7 @@ def limits_kept(harness: Harness) -> None:
     """No page holds more than its limit, and limits around the number of items lose and repeat nothing."""
     store, scope = harness.store, harness.new_scope()
     keys = [f"k{number:02}" for number in range(12)]
-    store.put_many(scope, dict.fromkeys(keys, 0))
+    fill(store, scope, dict.fromkeys(keys, 0))
     for key in keys:
         store.append(scope, key, [0])
     listings: list[Any] = [store.scan, store.keys, store.logs]
@@ -104,7 +107,7 @@ def code_point_order(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     names = [name for edge in _EDGES for name in (edge, f"a{edge}", f"{edge}a", f"\U0010ffff{edge}", edge * 2)]
     names = list(dict.fromkeys(names))
-    store.put_many(scope, dict.fromkeys(names, 0))
+    fill(store, scope, dict.fromkeys(names, 0))
     for name in names:
         store.append(scope, name, [0])
         store.put(scope + name, "k", 0)
@@ -122,7 +125,7 @@ def shorter_before_longer(harness: Harness) -> None:
     """A key comes before every key that it begins."""
     store, scope = harness.store, harness.new_scope()
     names = ["a", "a\x00", "a\x00\x00", "a\x01", "aa", "a" * 100, "b", "a/", "a/b", "a-b", "a.b"]
-    store.put_many(scope, dict.fromkeys(names, 0))
+    fill(store, scope, dict.fromkeys(names, 0))
     assert everything(store.keys, scope) == sorted(names)
     assert everything(store.keys, scope, after="a") == sorted(names)[1:]
 
@@ -132,7 +135,7 @@ def any_cursor(harness: Harness) -> None:
     """Any text is a cursor: what lies strictly behind it is listed, whether or not it is a key."""
     store, scope = harness.store, harness.new_scope()
     names = sorted({edge * count for edge in _EDGES for count in (1, 2)})
-    store.put_many(scope, dict.fromkeys(names, 0))
+    fill(store, scope, dict.fromkeys(names, 0))
     for cursor in [*_EDGES, "", "b", "zz", "\ud7ff\U0010ffff", "\ue000\x00", "\U0010ffff" * 3]:
         expected = [name for name in names if name > cursor]
         assert everything(store.keys, scope, after=cursor) == expected, f"behind {cursor!r}"
@@ -145,7 +148,7 @@ def deleted_cursor(harness: Harness) -> None:
     """A cursor whose key has been deleted still works, and so does deleting every page while listing."""
     store, scope = harness.store, harness.new_scope()
     keys = [f"{number:03}" for number in range(50)]
-    store.put_many(scope, dict.fromkeys(keys, 0))
+    fill(store, scope, dict.fromkeys(keys, 0))
     after, seen = None, list[str]()
     while True:
         page = store.keys(scope, after=after, limit=7)
@@ -163,7 +166,7 @@ def changes_while_listing(harness: Harness) -> None:
     """Keys that nobody touches appear exactly once while others are written, changed and deleted between the pages."""
     store, scope = harness.store, harness.new_scope()
     kept = [f"{number:03}-kept" for number in range(40)]
-    store.put_many(scope, dict.fromkeys([*kept, *(f"{number:03}-doomed" for number in range(40))], 0))
+    fill(store, scope, dict.fromkeys([*kept, *(f"{number:03}-doomed" for number in range(40))], 0))
     after, seen, step = None, list[str](), 0
     while True:
         page = store.scan(scope, after=after, limit=9)
@@ -186,7 +189,7 @@ def next_only_while_there_is_more(harness: Harness) -> None:
     """`next` is None at the end, and a page that is not the last one has a `next` that goes on behind its items."""
     store, scope = harness.store, harness.new_scope()
     assert (list(store.keys(scope).items), store.keys(scope).next) == ([], None)
-    store.put_many(scope, {"a": 1, "b": 2, "c": 3})
+    fill(store, scope, {"a": 1, "b": 2, "c": 3})
     full = store.keys(scope, limit=1000)
     assert full.next is None
     first = store.keys(scope, limit=1)
@@ -203,7 +206,7 @@ def listed_is_readable(harness: Harness) -> None:
     """Every key that is listed can be read, with the version and value that scan showed."""
     store, scope = harness.store, harness.new_scope()
     names = [f"{edge}{number}" for edge in _EDGES for number in range(3)]
-    store.put_many(scope, {name: name for name in names})
+    fill(store, scope, {name: name for name in names})
     for record in store.scan(scope, limit=1000).items:
         assert store.get(scope, record.key) == record
 
@@ -223,7 +226,7 @@ def large_values(harness: Harness) -> None:
 def iterators_take_prefix_and_cursor(harness: Harness) -> None:
     """iter_keys and iter_records keep to their prefix and begin behind their cursor."""
     store, scope = harness.store, harness.new_scope()
-    store.put_many(scope, {f"{letter}{number:03}": number for letter in "abc" for number in range(250)})
+    fill(store, scope, {f"{letter}{number:03}": number for letter in "abc" for number in range(250)})
     expected = [f"b{number:03}" for number in range(100, 250)]
     assert list(store.iter_keys(scope, "b", after="b099")) == expected
     assert [record.key for record in store.iter_records(scope, "b", after="b099")] == expected

@@ -5,7 +5,10 @@ from __future__ import annotations
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.listings import everything
-from holdall_conformance.scenarios.support import all_items
+from holdall_conformance.scenarios.support import (
+    all_items,
+    fill,
+)
 
 
 def _record_scopes(harness: Harness, prefix: str, limit: int = 1000) -> list[str]:
@@ -22,7 +25,7 @@ def scopes_once_each(harness: Harness) -> None:
     store, base = harness.store, harness.new_scope()
     names = [f"{base}{number:03}" for number in range(60)]
     for number, name in enumerate(names):
-        store.put_many(name, {f"k{index}": index for index in range(1 + number * 7 % 120)})
+        fill(store, name, {f"k{index}": index for index in range(1 + number * 7 % 120)})
     for limit in (1, 7, 59, 60, 61, 50_000):
         assert _record_scopes(harness, base, limit) == names, f"limit {limit}"
     assert everything(store.scopes, base, after=names[30]) == names[31:]
@@ -62,7 +65,7 @@ def scopes_of_expired_records(harness: Harness) -> None:
         if "dead" not in name:
             store.put(base + name, "zzz", 1)
         if "alive" not in name:
-            store.put_many(base + name, {f"k{number:03}": 1 for number in range(120)}, ttl=ttl)
+            fill(store, base + name, {f"k{number:03}": 1 for number in range(120)}, ttl=ttl)
     harness.outlast(ttl)
     for limit in (1, 2, 1000):
         assert _record_scopes(harness, base, limit) == [f"{base}b-mixed", f"{base}d-alive"]

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from holdall import Entry, Head, Lease, Lock, Page, Record, Store, StoreTimeout
@@ -16,7 +16,10 @@ from holdall_conformance.absence import Absent
 __all__ = [
     "all_items",
     "append_all",
+    "demand_any",
     "eventually",
+    "fill",
+    "has",
     "head_of",
     "identical",
     "in_threads",
@@ -86,6 +89,29 @@ def settled(call: Callable[[], Result]) -> Result:
         with contextlib.suppress(StoreTimeout):
             return call()
     return call()
+
+
+def has(store: Store, *operations: str) -> bool:
+    """Tell whether a backend has operations, for clauses that look at records and logs, or by many ways, at once."""
+    try:
+        return all(getattr(store, operation) is not None for operation in operations)
+    except Absent:
+        return False
+
+
+def demand_any(store: Store, *operations: str) -> None:
+    """End the scenario as absent if the backend has none of some operations."""
+    if not any(has(store, operation) for operation in operations):
+        raise Absent(f"the backend has no {', no '.join(operations)}")
+
+
+def fill(store: Store, scope: str, values: Mapping[str, Any], *, ttl: float | None = None) -> None:
+    """Write records of which a clause is not about how they are written."""
+    if has(store, "put_many"):
+        store.put_many(scope, values, ttl=ttl)
+        return
+    for key, value in values.items():
+        store.put(scope, key, value, ttl=ttl)
 
 
 def append_all(store: Store, scope: str, key: str, values: Sequence[Any]) -> None:

@@ -9,7 +9,13 @@ import pytest
 from holdall import Conflict, Transaction, Unsupported
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import head_of, record_of, value_of, values_of
+from holdall_conformance.scenarios.support import (
+    fill,
+    head_of,
+    record_of,
+    value_of,
+    values_of,
+)
 
 
 @scenario("transactions.returns-what-the-function-returned")
@@ -71,7 +77,7 @@ def several_unsupported(harness: Harness) -> None:
 def move_between_records(harness: Harness) -> None:
     """What a transaction reads and writes over several records and logs is one commit."""
     store, scope = harness.store, harness.new_scope()
-    store.put_many(scope, {"a": 10, "b": 0, "doomed": 1})
+    fill(store, scope, {"a": 10, "b": 0, "doomed": 1})
 
     def move(tx: Transaction) -> int:
         first, second = tx.get_many(scope, ["a", "b"])

@@ -8,7 +8,10 @@ from typing import Any
 from holdall import Store, Transaction
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.support import value_of
+from holdall_conformance.scenarios.support import (
+    fill,
+    value_of,
+)
 
 _READS: dict[str, Callable[[Transaction, str], Any]] = {
     "get": lambda tx, scope: tx.get(scope, "there"),
@@ -36,7 +39,7 @@ def every_read_is_checked(harness: Harness) -> None:
     store, rival = harness.store, harness.open_store()
     for name, read in _READS.items():
         scope = harness.new_scope()
-        store.put_many(scope, {"there": 1, "other": 1})
+        fill(store, scope, {"there": 1, "other": 1})
         store.append(scope, "there", [1])
         runs: list[Any] = []
 

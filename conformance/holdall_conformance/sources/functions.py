@@ -50,8 +50,10 @@ class FactorySource:
 
     def _opened(self, what: str, *, asynchronous: bool, settings: Mapping[str, Any]) -> Any:
         opener = self._openers.get(what)
-        if opener is None and what == "lock" and self._openers["store"].url is not None:
-            opener = self._openers["store"]  # it opens a `Backend`, which has a lock too
+        if opener is None and what == "lock":
+            opener = self._openers["store"]  # it may open a `Backend`, which has a lock too, or be that of a lock
+            if opener.opens_a_store():
+                opener = None
         if opener is None:
             message = f"no {what} was given"
             raise Absent(message)
@@ -77,8 +79,9 @@ def resolved(name: str) -> Callable[..., Any]:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        message = f"{name!r} cannot be had: {error}. Give module:function, as it is imported from here"
+    except (Exception, SystemExit) as error:
+        why = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__}: {error}"
+        message = f"{name!r} cannot be had: {why}. Give module:function, as it is imported from here"
         raise ConfigError(message) from error
     if not callable(found):
         message = f"{name!r} is no function but {type(found).__name__}"

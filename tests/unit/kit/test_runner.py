@@ -102,7 +102,7 @@ def test_what_gives_no_handle_at_all_is_refused(tmp_path):
 
 
 def test_patterns_that_fit_nothing_are_refused():
-    with pytest.raises(ConfigError, match="'nothing' fits no clause; the groups are "):
+    with pytest.raises(ConfigError, match="'nothing' fits no clause: the groups are "):
         chosen("base", ["records", "nothing"])
 
 

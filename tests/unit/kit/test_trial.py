@@ -72,7 +72,7 @@ def test_what_is_absent_is_told():
     assert (trial(lacks).outcome, trial(lacks).reason) == ("absent", "the backend has no logs")
     declared = trial(passes, "persistent", "!atomic_commit")
     assert declared.outcome == "absent"
-    assert declared.reason == "the backend declares no persistent, atomic_commit"
+    assert declared.reason == "the backend declares no persistent, atomic_commit, and this is for those without"
 
 
 def test_one_that_hangs_ends_and_shows_where_it_stands():
