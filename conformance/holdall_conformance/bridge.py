@@ -26,7 +26,7 @@ class LoopThread:
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine in the loop and return its result."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(_PATIENCE)
+        return asyncio.run_coroutine_threadsafe(_without_exits(coroutine), self.loop).result(_PATIENCE)
 
     def iterate(self, iterator: AsyncIterator[Any]) -> Iterator[Any]:
         """Iterate over an async iterator from outside of the loop."""
@@ -46,6 +46,15 @@ class LoopThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(_PATIENCE)
         self.loop.close()
+
+
+async def _without_exits(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine; one that wants to end the process would end the loop, and everybody else would wait for it."""
+    try:
+        return await coroutine
+    except (SystemExit, KeyboardInterrupt) as error:
+        message = f"the operation raised {type(error).__name__}"
+        raise RuntimeError(message) from error
 
 
 async def _next(iterator: AsyncIterator[Any]) -> Any:

@@ -59,7 +59,7 @@ class Child:
         self.target = target
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._buffer = b""
-        command = [sys.executable, "-S", "-W", "error", *options, "-c", _PROGRAM, target]
+        command = [sys.executable, "-W", "error", *options, "-c", _PROGRAM, target]
         self._process = subprocess.Popen(  # noqa: S603 - a child of the kit's own making
             [*command, json.dumps(arguments)],
             stdin=subprocess.PIPE,

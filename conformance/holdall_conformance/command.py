@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -118,11 +120,21 @@ def _run(
         plan = Plan(source=source, level=level, sides=_SIDES[side], only=only, effort=effort)
         if seed is not None:
             plan = Plan(source=source, level=level, sides=_SIDES[side], only=only, effort=effort, seed=seed)
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, _end)
         with _progress() as notice:
             try:
                 return run(plan, notice=notice)
             except Corrupt as error:
                 raise _Unusable(str(error)) from error
+            except (KeyboardInterrupt, SystemExit):
+                click.echo(f"what the clauses wrote into scopes that begin with {plan.run} was left", err=True)
+                raise
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """End on a signal as on Ctrl-C, so that processes and temporary files go too."""
+    sys.exit(128 + number)
 
 
 @contextlib.contextmanager

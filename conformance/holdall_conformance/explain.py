@@ -8,7 +8,7 @@ import threading
 import traceback
 from types import FrameType, TracebackType
 
-__all__ = ["detail_of", "hint_for", "reason_of"]
+__all__ = ["detail_of", "hint_for", "reason_of", "text_of"]
 
 _parsing = threading.Lock()
 
@@ -42,6 +42,7 @@ _HINTS = {
     "errors": "translate every error of the driver through one table, and keep it as the cause",
     "handles": "a handle is usable by threads, refuses use after close, and cannot be pickled",
     "capabilities": "what is declared is verified; declare what holds",
+    "defaults": "whoever leaves an option out must get the same from every backend",
 }
 
 
@@ -52,7 +53,7 @@ def hint_for(group: str) -> str:
 
 def reason_of(error: BaseException) -> str:
     """Return a failure in one line."""
-    text = " ".join(str(error).split())
+    text = " ".join(text_of(error).split())
     if isinstance(error, AssertionError):
         line = _failed_line(error)
         text = text or f"not so: {line}"
@@ -63,13 +64,28 @@ def reason_of(error: BaseException) -> str:
 
 def detail_of(error: BaseException) -> str:
     """Return a failure in full: its message, the line that failed with what the names in it held, and the traceback."""
-    parts = [str(error).strip()] if str(error).strip() else []
+    parts = [text] if (text := text_of(error).strip()) else []
     frame = _innermost(error.__traceback__)
     if frame is not None:
         line = _failed_line(error)
         parts.append("\n".join([f"in: {line}", *_values_in(frame, line)]))
-    parts.append("".join(traceback.format_exception(error)).rstrip())
+    parts.append(_traceback_of(error))
     return "\n\n".join(parts)
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error, also of one that cannot be turned into text."""
+    try:
+        return str(error)
+    except Exception as worse:  # noqa: BLE001 - a stranger's error
+        return f"(its text cannot be had: {type(worse).__name__})"
+
+
+def _traceback_of(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error)).rstrip()
+    except Exception:  # noqa: BLE001 - a stranger's error
+        return "".join(traceback.format_tb(error.__traceback__)).rstrip()
 
 
 def _innermost(trace: TracebackType | None) -> TracebackType | None:

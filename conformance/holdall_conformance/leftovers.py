@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdall import HoldallError
 from holdall_conformance.absence import Absent
 from holdall_conformance.harness import Harness
 
@@ -37,7 +36,7 @@ def _tried(what: str, clear: Any, store: Any, prefix: str) -> str:
         clear(store, prefix)
     except Absent:
         return f"{what} of scopes that begin with {prefix!r} were left: they cannot be listed"
-    except HoldallError as error:
+    except Exception as error:  # noqa: BLE001 - the report is made all the same
         return f"{what} of scopes that begin with {prefix!r} were left: {type(error).__name__}: {error}"
     return ""
 

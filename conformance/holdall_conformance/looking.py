@@ -39,7 +39,12 @@ def look_at(harness: Harness) -> Look:
         ConfigError: every opening gives another storage.
 
     """
-    capabilities = harness.capabilities
+    capabilities: Any = harness.capabilities
+    if not isinstance(capabilities, Capabilities):
+        message = (
+            f"capabilities are {type(capabilities).__name__}, not holdall.Capabilities: say what the backend can do"
+        )
+        raise ConfigError(message)
     _check_shared(harness)
     names: list[str] = []
     absent: set[str] = set()
@@ -61,7 +66,9 @@ def _check_shared(harness: Harness) -> None:
         harness.store.put(scope, "k", 1)
         here, elsewhere = (store.get(scope, "k") for store in (harness.store, harness.open_store()))
         harness.store.delete(scope, "k")
-    except (Absent, Unsupported, AttributeError, NotImplementedError):
+    except ConfigError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever is wrong is for the clauses to find
         return
     if here is not None and elsewhere is None:
         message = (

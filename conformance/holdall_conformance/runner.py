@@ -1,4 +1,4 @@
-"""Runs the clauses of a level against a backend, those that wait side by side, and makes the report."""
+"""Runs the clauses of a level against a backend, and makes the report."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ import difflib
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from holdall import ConfigError, Unsupported
-from holdall_conformance.absence import Absent
-from holdall_conformance.harness import Harness
-from holdall_conformance.leftovers import clear_away
-from holdall_conformance.looking import Look, look_at
+import holdall
+from holdall import ConfigError
 from holdall_conformance.results import Level, Report, Result, Side
 from holdall_conformance.scenario import Scenario, all_scenarios
-from holdall_conformance.sides import results_of_sides
+from holdall_conformance.sides import Told, try_sides
 from holdall_conformance.sources import Source
 from holdall_conformance.surroundings import environment, versions
-from holdall_conformance.trial import try_scenario
 
-__all__ = ["Plan", "chosen", "run", "side_results"]
+__all__ = ["Plan", "chosen", "run"]
 
-_SIDE_BY_SIDE = 12
-_LEISURE, _BRIEFLY = 0.5, 0.1
-"""Seconds that a short ttl leaves: where many clauses wait side by side, and otherwise."""
+_PLAIN = (
+    holdall.AdapterBroken,
+    holdall.AdapterNotFound,
+    holdall.ConfigError,
+    holdall.Corrupt,
+    holdall.DriverMissing,
+    holdall.StoreTimeout,
+    holdall.Unavailable,
+)
+"""Errors of opening that are made of a message alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class Plan:
         only: patterns of ids, or names of groups; empty for the whole level.
         effort: by how much to do more than usual, or less.
         seed: of every random choice.
+        run: what the names of all scopes begin with.
 
     """
 
@@ -51,6 +54,7 @@ class Plan:
     only: Sequence[str] = ()
     effort: float = 1.0
     seed: int = field(default_factory=lambda: int.from_bytes(os.urandom(4), "big"))
+    run: str = field(default_factory=lambda: f"kit-{os.urandom(4).hex()}")
 
 
 def chosen(level: Level, only: Sequence[str] = ()) -> list[Scenario]:
@@ -98,124 +102,77 @@ def run(plan: Plan, *, notice: Callable[[Result], None] = lambda _: None) -> Rep
 
 
 class _Run:
-    """One run, from looking at the backend to clearing away."""
+    """One run, from trying the sides to the report."""
 
     def __init__(self, plan: Plan, notice: Callable[[Result], None]) -> None:
         self._plan = plan
         self._notice = notice
-        self._name = f"kit-{os.urandom(4).hex()}"
         self._scenarios = chosen(plan.level, plan.only)
-        self._looks: dict[Side, Look] = {}
         self._remarks: list[str] = []
 
     def report(self) -> Report:
         """Do it all."""
-        started, began = dt.datetime.now(dt.UTC).astimezone(), time.perf_counter()
-        for side in self._plan.sides:
-            self._look_at(side)
-        if not self._looks:
-            message = f"{self._plan.source.subject} gives no handle to try: {'; '.join(self._remarks)}"
-            raise ConfigError(message)
-        try:
-            results = self._results()
-        except KeyboardInterrupt:
-            self._clear_away()
-            raise
-        look = self._clear_away()
-        return Report(
-            subject=self._plan.source.subject,
-            lock=self._plan.source.lock,
-            adapter=look.adapter,
-            level=self._plan.level,
-            complete=not self._plan.only,
-            seed=self._plan.seed,
-            effort=self._plan.effort,
-            started=started.isoformat(timespec="seconds"),
-            seconds=time.perf_counter() - began,
-            versions=versions(self._plan.source),
-            environment=environment(),
-            capabilities=asdict(look.capabilities),
-            absent_operations=sorted(frozenset[str]().union(*(each.absent for each in self._looks.values()))),
-            remarks=self._remarks,
-            results=tuple(sorted(results, key=lambda result: (result.id, result.side))),
-        )
-
-    def _clear_away(self) -> Look:
-        side, look = next(iter(self._looks.items()))
-        with self._harness(side, absent=look.absent) as harness:
-            self._remarks += clear_away(harness)
-        return look
-
-    def _look_at(self, side: Side) -> None:
-        """Find out whether the backend has a side, and which operations it lacks there."""
-        try:
-            with self._harness(side) as harness:
-                self._looks[side] = look_at(harness)
-        except (Absent, Unsupported) as absent:
-            self._remarks.append(f"the {side} side was not tried: {absent}")
-
-    def _harness(self, side: Side, absent: Collection[str] = ()) -> Harness:
-        return Harness(self._plan.source, asynchronous=side == "async", run=self._name, absent=absent)
-
-    def _results(self) -> list[Result]:
-        plan = self._plan
-        settings: dict[str, Any] = {
+        started, began, plan = dt.datetime.now(dt.UTC).astimezone(), time.perf_counter(), self._plan
+        settings = {
             "level": plan.level,
             "only": list(plan.only),
             "effort": plan.effort,
             "seed": plan.seed,
-            "run": self._name,
+            "run": plan.run,
         }
-        sides: list[Side] = list(self._looks)
-        absent: dict[Side, list[str]] = {side: sorted(look.absent) for side, look in self._looks.items()}
-        if len(sides) == 1:
-            return side_results(plan.source, sides[0], absent=absent, notice=self._notice, **settings)
-        return results_of_sides(plan.source, sides, {**settings, "absent": absent}, self._notice)
-
-
-def side_results(
-    source: Source,
-    side: Side,
-    *,
-    level: Level,
-    only: Sequence[str],
-    effort: float,
-    seed: int,
-    run: str,
-    absent: Mapping[Side, Sequence[str]],
-    notice: Callable[[Result], None],
-) -> list[Result]:
-    """Run the clauses on one side: first those that wait, beside each other, then the rest one by one.
-
-    Args:
-        source: the backend.
-        side: which handles to try.
-        level: "base" or "full".
-        only: patterns of ids, or names of groups; empty for the whole level.
-        effort: by how much to do more than usual, or less.
-        seed: of every random choice.
-        run: what the names of all scopes begin with.
-        absent: operations that the sides lack.
-        notice: is told of every result as it comes.
-
-    """
-
-    def attempt(scenario: Scenario) -> Result:
-        harness = Harness(
-            source,
-            asynchronous=side == "async",
-            level=level,
-            effort=effort,
-            seed=f"{seed}/{side}/{scenario.id}",
-            patience=_LEISURE if scenario.waits else _BRIEFLY,
-            absent=absent[side],
-            run=run,
+        told = try_sides(plan.source, plan.sides, settings, self._notice)
+        looks = [look for side, each in told.items() if (look := self._look_of(side, each)) is not None]
+        if not looks:
+            message = f"{plan.source.subject or plan.source.lock} gives no handle to try: {'; '.join(self._remarks)}"
+            raise ConfigError(message)
+        results = [result for side, each in told.items() if each.look for result in self._results_of(side, each)]
+        return Report(
+            subject=plan.source.subject,
+            lock=plan.source.lock,
+            adapter=looks[0]["adapter"],
+            level=plan.level,
+            complete=not plan.only,
+            seed=plan.seed,
+            effort=plan.effort,
+            started=started.isoformat(timespec="seconds"),
+            seconds=time.perf_counter() - began,
+            versions=versions(plan.source),
+            environment=environment(),
+            capabilities=looks[0]["capabilities"],
+            absent_operations=sorted({name for look in looks for name in look["absent"]}),
+            remarks=list(dict.fromkeys(self._remarks)),
+            results=tuple(sorted(results, key=lambda result: (result.id, result.side))),
         )
-        result = try_scenario(scenario, lambda: harness)
-        notice(result)
-        return result
 
-    scenarios = chosen(level, only)
-    with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-        waited = list(pool.map(attempt, [scenario for scenario in scenarios if scenario.waits]))
-    return waited + [attempt(scenario) for scenario in scenarios if not scenario.waits]
+    def _look_of(self, side: Side, told: Told) -> Mapping[str, Any] | None:
+        """Return what the first look at a side saw, None if there is no such side."""
+        self._remarks += told.remarks
+        if told.error is not None:
+            name, message = told.error
+            kind = getattr(holdall, name, ConfigError)
+            raise kind(message) if kind in _PLAIN else ConfigError(message)
+        if told.absent:
+            self._remarks.append(f"the {side} side was not tried: {told.absent}")
+        elif told.look is None:
+            message = f"the process that opened the {side} side ended with status {told.status} at once"
+            raise ConfigError(message)
+        return told.look
+
+    def _results_of(self, side: Side, told: Told) -> list[Result]:
+        """Return a result for every clause: one that is missing failed, since its process ended before it."""
+        found = {result.id for result in told.results}
+        why = f"the process that tried the {side} side ended before it, with status {told.status}"
+        return told.results + [
+            Result(
+                id=scenario.id,
+                proves=scenario.proves,
+                level=scenario.level,
+                side=side,
+                outcome="failed",
+                reason=why,
+                detail=why,
+                hint="a backend must not end the process: look for exits, signals and crashes of the driver",
+            )
+            for scenario in self._scenarios
+            if scenario.id not in found
+        ]

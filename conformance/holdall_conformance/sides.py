@@ -1,4 +1,9 @@
-"""The two sides of a backend, tried at once: each in a process of its own, so that both processors have work."""
+"""The sides of a backend, tried at once: each in a process of its own, which alone touches the backend.
+
+Two processors have work then, and whatever a backend does to its process (it exits, dies, hangs, leaves threads), the
+report is made. A process tells lines of JSON, each a kind and something: first "look", what the first look saw, or
+"absent" or "error", why there is none; then a "result" for each clause; "remarks"; and "done" at the very end.
+"""
 
 from __future__ import annotations
 
@@ -9,101 +14,110 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from holdall_conformance.results import Level, Result, Side
-from holdall_conformance.sources import Source, source_from
+from holdall_conformance.results import Result, Side
+from holdall_conformance.sources import Source
 
-__all__ = ["SideFailed", "main", "results_of_sides"]
+__all__ = ["Told", "try_sides"]
 
-_PROGRAM = "from holdall_conformance.sides import main; main()"
-
-
-class SideFailed(RuntimeError):
-    """The process of a side ended before it had tried every clause."""
+_PROGRAM = "from holdall_conformance.side import main; main()"
 
 
-def results_of_sides(
-    source: Source, sides: Sequence[Side], settings: dict[str, Any], notice: Callable[[Result], None]
-) -> list[Result]:
-    """Try sides at once, each in a new interpreter, and return the results.
+@dataclass
+class Told:
+    """What the process of one side told.
+
+    Attributes:
+        look: adapter, capabilities and absent operations, None if there is no such side.
+        absent: why there is no such side.
+        error: name and message of the error that kept it from being opened.
+        results: what came of the clauses, as far as it came.
+        remarks: what a reader must know.
+        done: whether it came to its end.
+        status: with which it ended.
+
+    """
+
+    look: Mapping[str, Any] | None = None
+    absent: str = ""
+    error: tuple[str, str] | None = None
+    results: list[Result] = field(default_factory=list[Result])
+    remarks: list[str] = field(default_factory=list[str])
+    done: bool = False
+    status: int = 0
+
+    def take(self, kind: str, thing: Any, notice: Callable[[Result], None]) -> None:
+        """Take one line."""
+        match kind:
+            case "result":
+                self.results.append(Result(**thing))
+                notice(self.results[-1])
+            case "error":
+                self.error = (thing[0], thing[1])
+            case "done":
+                self.done = True
+            case _:
+                setattr(self, kind, thing)
+
+
+def try_sides(
+    source: Source, sides: Sequence[Side], settings: Mapping[str, Any], notice: Callable[[Result], None]
+) -> dict[Side, Told]:
+    """Try sides at once and return what was told of each.
 
     Args:
         source: the backend.
         sides: which sides.
-        settings: what `side_results` takes beside source and side, as JSON values.
+        settings: of the run, as JSON values; see `holdall_conformance.side`.
         notice: is told of every result as it comes.
 
-    Raises:
-        SideFailed: a process ended early.
-
     """
-    results: dict[Side, list[Result]] = {side: [] for side in sides}
+    told = {side: Told() for side in sides}
     turn = threading.Lock()
     with contextlib.ExitStack() as ending:
-        processes = {side: ending.enter_context(_started([source.told(), side, settings])) for side in sides}
+        processes = {side: ending.enter_context(_started([source.told(), side, dict(settings)])) for side in sides}
 
         def listen(side: Side) -> None:
-            for result in _heard(processes[side]):
+            for kind, thing in _heard(processes[side]):
                 with turn:
-                    results[side].append(result)
-                    notice(result)
+                    told[side].take(kind, thing, notice)
+            told[side].status = processes[side].wait()
 
         threads = [threading.Thread(target=listen, args=[side], daemon=True) for side in sides]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        for side, process in processes.items():
-            if process.wait() != 0:
-                message = f"the process that tried the {side} side ended with status {process.returncode}"
-                raise SideFailed(message)
-    return [result for side in sides for result in results[side]]
+    return told
 
 
 @contextlib.contextmanager
 def _started(task: list[Any]) -> Generator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(  # noqa: S603 - an interpreter of the kit's own making
-        [sys.executable, *_warnings_as_here(), "-c", _PROGRAM, json.dumps(task)],
+        [sys.executable, *[f"-W{option}" for option in sys.warnoptions], "-c", _PROGRAM, json.dumps(task)],
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        start_new_session=True,  # so that its children, stopped ones too, can be ended with it
     )
     try:
         yield process
     finally:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
 
 
-def _warnings_as_here() -> list[str]:
-    return [f"-W{option}" for option in sys.warnoptions]
-
-
-def _heard(process: subprocess.Popen[bytes]) -> Iterator[Result]:
-    if process.stdout is not None:
-        for line in process.stdout:
-            yield Result(**json.loads(line))
-
-
-def main() -> None:
-    """Try one side, as the argument says, and print a line of JSON for every result."""
-    from holdall_conformance.runner import side_results  # noqa: PLC0415 - that module imports this one
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
-    told, side, settings = json.loads(sys.argv[1])
-    out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what is printed by mistake must not look like a result
-    turn = threading.Lock()
-
-    def tell(result: Result) -> None:
-        with turn:
-            out.write(json.dumps(asdict(result)) + "\n")
-
-    level: Level = settings.pop("level")
-    side_results(source_from(told), side, level=level, notice=tell, **settings)
-    out.flush()
-    os._exit(0)  # a clause that hangs has left a thread behind
+def _heard(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, Any]]:
+    """Iterate over what a process tells; a child of its that lives on does not keep the pipe open for ever."""
+    if process.stdout is None:
+        return
+    for line in process.stdout:
+        kind, thing = json.loads(line)
+        yield kind, thing
+        if kind == "done":
+            return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdall_conformance.harness import Harness
     from holdall_conformance.scenario import Scenario
 
-__all__ = ["PATIENCE", "try_scenario"]
+__all__ = ["PATIENCE", "stack_of", "try_scenario"]
 
 _SILENCE = logging.NullHandler()
 PATIENCE = 600.0
@@ -91,10 +91,14 @@ def try_scenario(scenario: Scenario, make: Callable[[], Harness], *, patience: f
 
 
 def _note_hanging(trial: _Trial, thread: threading.Thread, patience: float) -> None:
-    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - documented
-    stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
     trial.outcome, trial.reason = "failed", f"hangs: it did not end within {patience:g} s"
-    trial.detail = f"{trial.reason}; it stands here:\n\n{stack}".rstrip()
+    trial.detail = f"{trial.reason}; it stands here:\n\n{stack_of(thread)}".rstrip()
+
+
+def stack_of(thread: threading.Thread) -> str:
+    """Return where another thread stands."""
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - documented
+    return "".join(traceback.format_stack(frame)) if frame is not None else ""
 
 
 def _with_seed(detail: str, seed: str) -> str:

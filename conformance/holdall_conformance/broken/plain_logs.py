@@ -93,7 +93,8 @@ class PlainLogs(PlainRecords):
             self.check_start(start, head)
             begin = max(0, start - log.first)
             found = log.payloads[begin : None if limit is None else begin + limit]
-        return StoredEntries(head, log.first + begin, found if max_bytes is None else list(bounded(found, max_bytes)))
+            first = log.first + begin
+        return StoredEntries(head, first, found if max_bytes is None else list(bounded(found, max_bytes)))
 
     def check_start(self, start: int, head: Head) -> None:
         """Refuse to read what was forgotten."""

@@ -43,7 +43,7 @@ def flat(results: list[Any]) -> list[Any]:
     return [item for result in results for item in result]
 
 
-@scenario("concurrency.increments-by-update")
+@scenario("concurrency.increments-by-update", level="full")
 def increments_by_update(harness: Harness) -> None:
     """Concurrent updates of one record lose no increment."""
     scope = harness.new_scope()

@@ -47,7 +47,7 @@ def appends_whole_and_gapless(harness: Harness) -> None:
     assert len({result.head.incarnation for result, _ in done}) == 1
 
 
-@scenario("concurrency.sweep-disturbs-nobody")
+@scenario("concurrency.sweep-disturbs-nobody", level="full")
 def sweep_disturbs_nobody(harness: Harness) -> None:
     """While one sweeps without a pause, others write, and everything acknowledged is there afterwards."""
     scope, stores = harness.new_scope(), handles_for(harness, 4)
@@ -81,7 +81,7 @@ def sweep_disturbs_nobody(harness: Harness) -> None:
             assert (record is None) == (turn < _ROUNDS - 6), f"record {turn} of {number}"
 
 
-@scenario("concurrency.one-change-per-head")
+@scenario("concurrency.one-change-per-head", level="full")
 def one_change_per_head(harness: Harness) -> None:
     """Of appends, truncates and drops that all expect one head exactly one succeeds, and nothing else is lost."""
     scope, stores = harness.new_scope(), handles_for(harness, 9)
@@ -108,7 +108,7 @@ def one_change_per_head(harness: Harness) -> None:
         assert (None if left is None else left[:2]) == expected, f"round {turn}: {won[0]} left {left}"
 
 
-@scenario("concurrency.large-appends-whole")
+@scenario("concurrency.large-appends-whole", level="full")
 def large_appends_whole(harness: Harness) -> None:
     """Concurrent appends of many KiB, with and without batch ids, are whole and gapless while readers read."""
     scope = harness.new_scope()
@@ -239,7 +239,7 @@ def drops_with_appends(harness: Harness) -> None:
         assert [entry.position for entry in entries] == list(range(len(entries)))
 
 
-@scenario("concurrency.seal-shuts-out")
+@scenario("concurrency.seal-shuts-out", level="full")
 def seal_shuts_out(harness: Harness) -> None:
     """After a seal has returned, none of the old token's appends that race with it gets in."""
     scope = harness.new_scope()

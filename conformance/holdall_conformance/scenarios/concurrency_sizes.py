@@ -8,7 +8,7 @@ from holdall import AlreadyExists, Head, Put, Record, Store
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.concurrency import handles_for, together
-from holdall_conformance.scenarios.support import head_of, record_of, values_of
+from holdall_conformance.scenarios.support import fill, head_of, keys_of, record_of, values_of
 
 _SIZES = (64 * 1024, 250_000, 1024 * 1024)
 _TURNS = 8
@@ -159,6 +159,23 @@ def put_many_whole(harness: Harness) -> None:
 
     _beside(harness, 1, write, read)
     assert {record.value[0] for record in harness.store.iter_records(scope)} == {3 * _TURNS - 1}
+
+
+@scenario("concurrency.listings-of-what-is-rewritten")
+def listings_of_what_is_rewritten(harness: Harness) -> None:
+    """Listings name every record that is replaced at the same time, once."""
+    scope, keys = harness.new_scope(), [f"k{number}" for number in range(4)]
+    fill(harness.store, scope, dict.fromkeys(keys, 0))
+
+    def write(store: Store, _: int) -> None:
+        for turn in range(3 * _TURNS):
+            store.put(scope, keys[turn % len(keys)], turn)
+
+    def read(store: Store, turn: int) -> None:
+        found = list(store.iter_keys(scope)) if turn % 2 else keys_of(store.iter_records(scope))
+        assert found == keys, f"a listing of {keys} while they are replaced gives {found}"
+
+    _beside(harness, 1, write, read)
 
 
 @scenario("concurrency.one-restorer")

@@ -8,16 +8,14 @@ from functools import partial
 from itertools import count, islice
 from typing import Any
 
-import pytest
-
 from holdall import ABSENT, Fenced, Store
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.concurrency import handles_for, together
 from holdall_conformance.scenarios.support import fill, head_of, value_of, values_of
 
-_TURNS = 25
-_SEALS = 15
+_TURNS = 20
+_SEALS = 8
 _PAUSE = 0.001
 _MOST = 2000
 """How often a thread that is to disturb others does so at most."""
@@ -54,7 +52,7 @@ def _put_and_look(scope: str, key: str) -> Callable[[Store], None]:
     return work
 
 
-@scenario("concurrency.touches-lose-no-put")
+@scenario("concurrency.touches-lose-no-put", level="full")
 def touches_lose_no_put(harness: Harness) -> None:
     """A touch at the same time undoes no put and no update."""
     scope = harness.new_scope()
@@ -68,7 +66,7 @@ def touches_lose_no_put(harness: Harness) -> None:
     assert value_of(harness.store, scope, "update") == _TURNS
 
 
-@scenario("concurrency.touches-revive-nothing")
+@scenario("concurrency.touches-revive-nothing", level="full")
 def touches_revive_nothing(harness: Harness) -> None:
     """A touch at the same time does not bring back what is deleted."""
     scope, stores = harness.new_scope(), handles_for(harness, 5)[::2]
@@ -88,21 +86,21 @@ def touches_revive_nothing(harness: Harness) -> None:
         assert harness.store.get(scope, "k") is None, "a touch has brought a deleted record back"
 
 
-@scenario("concurrency.seals-lose-no-put")
+@scenario("concurrency.seals-lose-no-put", level="full")
 def seals_lose_no_put(harness: Harness) -> None:
     """A seal at the same time undoes no put."""
     scope = harness.new_scope()
     _disturbed(harness, _put_and_look(scope, "k"), lambda store, turn: store.seal(scope, "k", turn))
 
 
-@scenario("concurrency.seals-lose-no-entry")
+@scenario("concurrency.seals-lose-no-entry", level="full")
 def seals_lose_no_entry(harness: Harness) -> None:
     """A seal of a log at the same time undoes no append."""
     scope = harness.new_scope()
 
     def work(store: Store) -> None:
         for turn in range(_TURNS):
-            assert store.append(scope, "k", [turn]).start == turn
+            assert store.append(scope, "k", [turn]).start == turn, "an acknowledged append is lost"
             time.sleep(_PAUSE)
 
     _disturbed(harness, work, lambda store, turn: store.seal(scope, "k", turn, log=True))
@@ -115,13 +113,15 @@ def _seals(
     """Seal with one token after the other, and demand that the one before is refused from then on."""
     for token in islice(tokens, _SEALS):
         seal(store, token)
-        for _ in range(2):
-            with pytest.raises(Fenced):
-                stale(store, token - 1)
-            time.sleep(_PAUSE)
+        time.sleep(_PAUSE)
+        try:
+            stale(store, token - 1)
+        except Fenced:
+            continue
+        raise AssertionError(f"the seal with {token} is undone")
 
 
-@scenario("concurrency.unfenced-writes-undo-no-seal")
+@scenario("concurrency.unfenced-writes-undo-no-seal", level="full")
 def unfenced_writes_undo_no_seal(harness: Harness) -> None:
     """Writes without a fence at the same time as a seal do not undo it: a stale write after it is refused."""
     scope = harness.new_scope()
@@ -143,7 +143,7 @@ def unfenced_writes_undo_no_seal(harness: Harness) -> None:
         _disturbed(harness, partial(_seals, seal=seal, stale=stale, tokens=tokens), write)
 
 
-@scenario("concurrency.unfenced-changes-undo-no-seal-of-a-log")
+@scenario("concurrency.unfenced-changes-undo-no-seal-of-a-log", level="full")
 def unfenced_changes_undo_no_seal_of_a_log(harness: Harness) -> None:
     """Changes of a log without a fence at the same time as a seal do not undo it: a stale append is refused."""
     scope = harness.new_scope()
@@ -164,7 +164,7 @@ def unfenced_changes_undo_no_seal_of_a_log(harness: Harness) -> None:
         _disturbed(harness, partial(_seals, seal=seal, stale=stale, tokens=tokens), change)
 
 
-@scenario("concurrency.sweeps-take-nothing-live", waits=True)
+@scenario("concurrency.sweeps-take-nothing-live", waits=True, level="full")
 def sweeps_take_nothing_live(harness: Harness) -> None:
     """What is written anew over what has expired stays, whatever is swept at the same time."""
     scope, ttl, keys = harness.new_scope(), harness.short_ttl, [f"k{number}" for number in range(30)]
@@ -207,7 +207,7 @@ def delete_many_counts_each_once(harness: Harness) -> None:
         assert list(harness.store.keys(scope).items) == []
 
 
-@scenario("concurrency.puts-of-different-keys-all-stay")
+@scenario("concurrency.puts-of-different-keys-all-stay", level="full")
 def puts_of_different_keys_all_stay(harness: Harness) -> None:
     """Of records of one scope that are put or deleted at once every one is as its writer left it."""
     scope, stores = harness.new_scope(), handles_for(harness, 6)
@@ -224,7 +224,7 @@ def puts_of_different_keys_all_stay(harness: Harness) -> None:
     assert all(value_of(harness.store, scope, key) == int(key[-1]) for key in expected)
 
 
-@scenario("concurrency.scopes-listed-while-emptied")
+@scenario("concurrency.scopes-listed-while-emptied", level="full")
 def scopes_listed_while_emptied(harness: Harness) -> None:
     """A scope whose last record is deleted while another is put is listed."""
     stores = handles_for(harness, 3)[::2]
@@ -244,7 +244,7 @@ def scopes_listed_while_emptied(harness: Harness) -> None:
         assert list(harness.store.keys(scope).items) == ["second"]
 
 
-@scenario("concurrency.logs-begun-at-once-are-listed")
+@scenario("concurrency.logs-begun-at-once-are-listed", level="full")
 def logs_begun_at_once_are_listed(harness: Harness) -> None:
     """Logs of one scope that begin while others begin or are dropped are all listed, and so is their scope."""
     stores = handles_for(harness, 7)[::2]

@@ -237,8 +237,11 @@ def sweep_removes_only_what_expired(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     store.put(scope, "alive", 1)
     store.put(scope, "later", 1, ttl=600)
-    _expired(harness, scope, tuple(f"k{number}" for number in range(30)))
-    assert store.sweep() >= 30
+    for _ in range(10):  # whoever else sweeps a shared storage may be faster
+        _expired(harness, scope, tuple(f"k{number}" for number in range(30)))
+        if (swept := store.sweep()) >= 30:
+            break
+    assert swept >= 30
     assert list(store.keys(scope).items) == ["alive", "later"]
     assert store.get(scope, "k1") is None
     assert store.delete(scope, "k1") is False

@@ -13,7 +13,7 @@ from holdall_conformance.scenario import scenario
 _RISING = (1, 2, 9, 10, 11, 99, 100, 101, 255, 256, 257, 999, 1_000, 65_535, 65_536, 2**31 - 1, 2**31, 2**32, 10**10)
 
 
-@scenario("fencing.compared-as-numbers")
+@scenario("fencing.compared-as-numbers", level="full")
 def compared_as_numbers(harness: Harness) -> None:
     """Of any two tokens the larger number wins, whatever their digits or bytes look like."""
     store, scope = harness.store, harness.new_scope()

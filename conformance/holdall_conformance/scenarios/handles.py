@@ -200,7 +200,7 @@ def opened_by_many_at_once(harness: Harness) -> None:
     assert [record.value for record in harness.store.iter_records(scope)] == [n for n in range(16) if n % 4 != 3]
 
 
-@scenario("handles.many-opened-and-closed")
+@scenario("handles.many-opened-and-closed", level="full")
 def many_opened_and_closed(harness: Harness) -> None:
     """Forty handles opened, used and closed one after another leave the data and the others as they are."""
     scope = harness.new_scope()
@@ -230,7 +230,7 @@ def blocks_close(harness: Harness) -> None:
         assert caught.value is mine
 
 
-@scenario("handles.closed-give-everything-back")
+@scenario("handles.closed-give-everything-back", level="full")
 def closed_give_everything_back(harness: Harness) -> None:
     """Stores and locks that were opened, used and closed leave no open file, connection or thread behind."""
     scope = harness.new_scope()

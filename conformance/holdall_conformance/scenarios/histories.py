@@ -89,7 +89,7 @@ def history_records(harness: Harness) -> None:
     _in_threads(harness, "record", ("k", "K", "k2"))
 
 
-@scenario("concurrency.history-record-fenced")
+@scenario("concurrency.history-record-fenced", level="full")
 def history_record_fenced(harness: Harness) -> None:
     """Random fenced writes and seals of one record under rising tokens: one order explains who was let in."""
     _in_threads(harness, "fenced-record")
@@ -107,7 +107,7 @@ def history_log_lives(harness: Harness) -> None:
     _in_threads(harness, "log-and-lives")
 
 
-@scenario("concurrency.history-log-fenced")
+@scenario("concurrency.history-log-fenced", level="full")
 def history_log_fenced(harness: Harness) -> None:
     """Random fenced appends and seals of one log under rising tokens: one order explains who was let in."""
     _in_threads(harness, "fenced-log")

@@ -155,7 +155,7 @@ def lost_to_another(harness: Harness) -> None:
 @scenario("holds.lost-when-renewals-cannot-work", waits=True)
 def lost_when_renewals_cannot_work(harness: Harness) -> None:
     """When nothing renews any more a hold is lost at its deadline, and the key can be had after its ttl."""
-    lock, key, ttl = harness.open_lock(), harness.new_key(), _ttl(harness)
+    lock, key, ttl = harness.open_lock(), harness.new_key(), _steady_ttl(harness)
     other = harness.open_lock()
     with lock.hold(key, ttl=ttl) as hold:
         lock.close()
@@ -173,7 +173,7 @@ def lost_when_renewals_cannot_work(harness: Harness) -> None:
 @scenario("holds.on-lost-gets-the-hold", waits=True)
 def on_lost_gets_the_hold(harness: Harness) -> None:
     """on_lost is called with the hold, in which `lost` is already true; an error in it harms nobody."""
-    lock, key, bystander, ttl = harness.lock, harness.new_key(), harness.new_key(), _ttl(harness)
+    lock, key, bystander, ttl = harness.lock, harness.new_key(), harness.new_key(), _steady_ttl(harness)
     seen: list[Any] = []
 
     def note(hold: Hold) -> None:
@@ -203,7 +203,7 @@ def not_lost_by_leaving(harness: Harness) -> None:
 def stop_flag_seen(harness: Harness) -> None:
     """A hold sees its stop flag, and keeps the lease; another flag, or none, stops nobody."""
     lock, other, key, flag = harness.lock, harness.open_lock(), harness.new_key(), harness.new_key()
-    ttl = _ttl(harness)
+    ttl = _steady_ttl(harness)
     with lock.hold(key, ttl=ttl, stop_flag=flag) as hold, lock.hold(flag, ttl=ttl, stop_flag=key) as bystander:
         other.set_flag(harness.new_key())
         time.sleep(ttl / 2)
@@ -230,10 +230,10 @@ def stop_flag_raised_before(harness: Harness) -> None:
         assert eventually(lambda: hold.stop_requested, 3)
 
 
-@scenario("holds.thrown-away-is-not-renewed")
+@scenario("holds.thrown-away-is-not-renewed", level="full")
 def thrown_away_is_not_renewed(harness: Harness) -> None:
     """A hold that was garbage-collected inside its block is not renewed any more: its key is free after the ttl."""
-    lock, key, ttl = harness.lock, harness.new_key(), _ttl(harness)
+    lock, key, ttl = harness.lock, harness.new_key(), _steady_ttl(harness)
     hold = lock.hold(key, ttl=ttl)
     hold.__enter__()
     assert lock.held(key) is True
@@ -282,7 +282,7 @@ def _is_later(hold: Hold, deadline: float) -> bool:
 @scenario("holds.share-the-store", waits=True)
 def share_the_store(harness: Harness) -> None:
     """A lock that shares a store's connection excludes other handles, renews, and leaves the store open when closed."""
-    store, key, ttl = harness.open_store(), harness.new_key(), _ttl(harness)
+    store, key, ttl = harness.open_store(), harness.new_key(), _steady_ttl(harness)
     lock = harness.share_lock(store)
     with lock.hold(key, ttl=ttl) as hold:
         assert harness.lock.try_acquire(key) is None
@@ -293,7 +293,7 @@ def share_the_store(harness: Harness) -> None:
     assert store.get(harness.new_scope(), "k") is None
 
 
-@scenario("holds.slow-on-lost-delays-nobody", waits=True)
+@scenario("holds.slow-on-lost-delays-nobody", waits=True, level="full")
 def slow_on_lost_delays_nobody(harness: Harness) -> None:
     """While an on_lost takes its time, the other holds of the handle are renewed, and told of their own loss."""
     lock, ttl, lost = harness.lock, _steady_ttl(harness), list[Any]()

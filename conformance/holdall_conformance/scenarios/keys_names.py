@@ -185,7 +185,7 @@ def odd_characters(harness: Harness) -> None:
     _distinct_everywhere(harness, _ODD)
 
 
-@scenario("keys.all-ascii")
+@scenario("keys.all-ascii", level="full")
 def all_ascii(harness: Harness) -> None:
     """Each ASCII character alone and inside a name makes a name of its own."""
     store, scope = harness.store, harness.new_scope()

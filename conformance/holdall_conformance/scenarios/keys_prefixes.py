@@ -94,7 +94,7 @@ def prefix_wildcards_literal(harness: Harness) -> None:
     _listings_agree(harness, names, prefixes)
 
 
-@scenario("keys.prefix-each-special-character")
+@scenario("keys.prefix-each-special-character", level="full")
 def prefix_each_special_character(harness: Harness) -> None:
     """Each special character at the start, in the middle and at the end of a prefix is itself."""
     names = [name for mark in _SPECIAL for name in (mark, f"a{mark}", f"a{mark}b", f"{mark}a")] + [
@@ -107,7 +107,7 @@ def prefix_each_special_character(harness: Harness) -> None:
     _listings_agree(harness, names, prefixes)
 
 
-@scenario("keys.prefix-at-the-edges-of-unicode")
+@scenario("keys.prefix-at-the-edges-of-unicode", level="full")
 def prefix_at_the_edges_of_unicode(harness: Harness) -> None:
     """Prefixes that end in the last code point of a plane, before the surrogates or of all find what they should."""
     edges = [

@@ -70,7 +70,7 @@ def _moments(harness: Harness, last_call: Callable[[Lock, Lease], Any], patience
     return moments
 
 
-@scenario("leases.last-moment-release")
+@scenario("leases.last-moment-release", level="full")
 def last_moment_release(harness: Harness) -> None:
     """A release at the very end of a lease never frees the key of whoever has just taken over."""
     for moment in _moments(harness, lambda lock, lease: lock.release(lease), 20):
@@ -80,7 +80,7 @@ def last_moment_release(harness: Harness) -> None:
         assert holder.token == moment.taken.token
 
 
-@scenario("leases.last-moment-renewal")
+@scenario("leases.last-moment-renewal", level="full")
 def last_moment_renewal(harness: Harness) -> None:
     """Of a renewal at the very end of a lease and a takeover at most one succeeds, and the token tells which."""
     for moment in _moments(harness, lambda lock, lease: lock.renew(lease, ttl=600), 0.1):

@@ -67,7 +67,7 @@ def abandoned_key_goes_to_a_waiter(harness: Harness) -> None:
     assert mine.token > lease.token
 
 
-@scenario("leases.waiters-get-it-one-by-one")
+@scenario("leases.waiters-get-it-one-by-one", level="full")
 def waiters_get_it_one_by_one(harness: Harness) -> None:
     """24 waiters for one key on several handles get it one after another, each with a token of its own."""
     key, inside, worst = harness.new_key(), [0], [0]

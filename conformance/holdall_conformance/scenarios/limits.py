@@ -102,7 +102,7 @@ def _named_calls(harness: Harness, scope: str, key: str) -> dict[str, Callable[[
     }
 
 
-@scenario("limits.values")
+@scenario("limits.values", level="full")
 def values(harness: Harness) -> None:
     """A value of exactly the declared bytes is taken, one byte more is refused everywhere, and nothing is written."""
     store, scope, most = harness.store, harness.new_scope(), harness.capabilities.max_value_bytes
@@ -157,7 +157,7 @@ def batch_entries(harness: Harness) -> None:
     assert values_of(store.read(scope, "k")) == list(range(most))
 
 
-@scenario("limits.batch-bytes")
+@scenario("limits.batch-bytes", level="full")
 def batch_bytes(harness: Harness) -> None:
     """A batch of exactly the declared bytes is taken, one byte more is refused and the log does not grow."""
     store, scope, limits = harness.store, harness.new_scope(), harness.capabilities
@@ -175,7 +175,7 @@ def batch_bytes(harness: Harness) -> None:
     assert list(map(len, values_of(store.read(scope, "k", 1)))) == [each - 2] * (pieces - 1) + [last - 2]
 
 
-@scenario("limits.commit-bytes", "atomic_commit")
+@scenario("limits.commit-bytes", "atomic_commit", level="full")
 def commit_bytes(harness: Harness) -> None:
     """The bytes of all values of a commit count together, and one beyond the limit writes nothing."""
     store, scope, limits = harness.store, harness.new_scope(), harness.capabilities

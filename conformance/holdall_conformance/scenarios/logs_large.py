@@ -97,7 +97,7 @@ def large_truncated_anywhere(harness: Harness) -> None:
     assert store.append(scope, "k", ["again"]).start == 402
 
 
-@scenario("logs.large-dropped-and-regrown")
+@scenario("logs.large-dropped-and-regrown", level="full")
 def large_dropped_and_regrown(harness: Harness) -> None:
     """A large log that was dropped and grows again shows nothing of its former entries, before and after a sweep."""
     store, scope = harness.store, harness.new_scope()
@@ -109,7 +109,7 @@ def large_dropped_and_regrown(harness: Harness) -> None:
     _check(store, scope, entries)
 
 
-@scenario("logs.sweep-keeps-large-logs")
+@scenario("logs.sweep-keeps-large-logs", level="full")
 def sweep_keeps_large_logs(harness: Harness) -> None:
     """A sweep takes nothing from live logs, truncated or restored ones included."""
     store, scope = harness.store, harness.new_scope()

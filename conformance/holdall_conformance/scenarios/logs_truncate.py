@@ -188,7 +188,7 @@ def restore_far_away(harness: Harness) -> None:
     assert head_of(store, scope, "k")[:2] == (first + 2, first + 3)
 
 
-@scenario("logs.iterating-notices-truncate-and-drop")
+@scenario("logs.iterating-notices-truncate-and-drop", level="full")
 def iterating_notices_truncate_and_drop(harness: Harness) -> None:
     """iter_entries raises Truncated or NotFound when what it has yet to read is gone; it skips nothing."""
     store, scope = harness.store, harness.new_scope()

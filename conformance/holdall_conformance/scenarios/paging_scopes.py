@@ -33,7 +33,7 @@ def scopes_once_each(harness: Harness) -> None:
     assert everything(store.scopes, f"{base}01") == names[10:20]
 
 
-@scenario("paging.log-scopes-once-each")
+@scenario("paging.log-scopes-once-each", level="full")
 def log_scopes_once_each(harness: Harness) -> None:
     """log_scopes lists each scope once however many logs it holds, in order, with limits of all sizes."""
     store, base = harness.store, harness.new_scope()

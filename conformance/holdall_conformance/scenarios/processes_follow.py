@@ -15,7 +15,7 @@ _ENTRIES = 12
 _PATIENCE = 20.0
 
 
-@scenario("processes.followers-hear-another-process", "cross_process")
+@scenario("processes.followers-hear-another-process", "cross_process", level="full")
 def followers_hear_another_process(harness: Harness) -> None:
     """A follower gets what another process appends while it waits, and is told when that process drops the log."""
     scope = harness.new_scope()

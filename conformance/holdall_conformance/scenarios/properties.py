@@ -20,7 +20,7 @@ from holdall_conformance.scenarios.support import (
     values_of,
 )
 
-_FEW, _MANY = 10, 30
+_FEW, _MANY = 5, 30
 _STEPS = 25
 _MOST_TEXT = 20
 

@@ -235,7 +235,7 @@ def ping_and_describe(harness: Harness) -> None:
     assert all(isinstance(text, str) for pair in words.items() for text in pair)
 
 
-@scenario("records.sweep-spares-the-living")
+@scenario("records.sweep-spares-the-living", level="full")
 def sweep_spares_the_living(harness: Harness) -> None:
     """Sweep removes no live record, log, remembered batch, lease or flag."""
     store, lock, scope, key = harness.store, harness.lock, harness.new_scope(), harness.new_key()

@@ -58,11 +58,11 @@ def log_rewritten_larger_and_smaller(harness: Harness) -> None:
         assert head_of(store, scope, "k")[:2] == (length, length)
 
 
-@scenario("versions.first-is-stale-for-ever")
+@scenario("versions.first-is-stale-for-ever", level="full")
 def first_is_stale_for_ever(harness: Harness) -> None:
     """The first version of a record stays stale through 300 writes: no compare-and-set with it gets through."""
     store, scope = harness.store, harness.new_scope()
-    first = store.put(scope, "k", 0)
+    first = version = store.put(scope, "k", 0)
     for number in range(1, _WRITES + 1):
         version = store.put(scope, "k", number)
         with pytest.raises(Conflict) as caught:

@@ -86,3 +86,53 @@ def no_store():
 
 
 NOT_CALLABLE = 7
+
+
+def exits_at_once(folder: Path):
+    raise SystemExit(0)
+
+
+def fails_at_once(folder: Path):
+    raise ZeroDivisionError("no database today")
+
+
+async def is_a_coroutine(folder: Path):
+    return None
+
+
+class _Dies:
+    """A store that ends its process when a method is asked for a third time."""
+
+    def __init__(self, folder: Path, method: str):
+        self.inner = holdall.open_store(f"sqlite:///{folder / 'given.db'}")
+        self.method = method
+        self.calls = 0
+
+    def __getattr__(self, name):
+        if name == self.method:
+            self.calls += 1
+            if self.calls > 2:
+                os._exit(0)
+        return getattr(self.inner, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.inner.close()
+
+
+def dies_in_put(folder: Path):
+    return _Dies(folder, "put")
+
+
+def dies_in_truncate(folder: Path):
+    return _Dies(folder, "truncate")
+
+
+def without_options(folder: Path):
+    """A store whose put knows neither ttl nor fence."""
+    store = RecordsOnly(folder)
+    put = store.put
+    store.put = lambda scope, key, value, *, expect=ANY: put(scope, key, value, expect=expect)
+    return store

@@ -127,3 +127,51 @@ def test_ids_are_stable_words_and_sentences_prove_something():
         assert scenario.id.count(".") == 1
         assert scenario.proves.endswith("."), scenario.id
         assert len(scenario.proves) <= 120, scenario.id
+
+
+@pytest.mark.parametrize(
+    "function,told",
+    [
+        ("exits_at_once", "raised SystemExit: 0"),
+        ("fails_at_once", "raised ZeroDivisionError: no database today"),
+        ("is_a_coroutine", "give a plain function"),
+        ("no_store", "returned NoneType: give a plain function"),
+    ],
+)
+def test_a_function_that_gives_nothing_is_refused_by_name(function, told, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        brief(FactorySource(f"{GIVEN}:{function}", None, str(tmp_path)), only=["versions"])
+    assert told in str(caught.value)
+    assert f"{GIVEN}:{function}" in str(caught.value)
+
+
+def test_a_backend_that_ends_its_process_when_it_is_looked_at_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="ended with status 0 at once"):
+        brief(FactorySource(f"{GIVEN}:dies_in_put", None, str(tmp_path)), only=["versions"], sides=("sync",))
+
+
+def test_a_backend_that_ends_its_process_later_fails_every_clause_that_did_not_run(tmp_path):
+    source = FactorySource(f"{GIVEN}:dies_in_truncate", None, str(tmp_path))
+    found = brief(source, only=["versions", "logs"], sides=("sync",))
+    assert not found.holds
+    assert {result.id for result in found.results} == {scenario.id for scenario in chosen("base", ["versions", "logs"])}
+    assert all(
+        "ended before it, with status 0" in result.reason for result in found.failures if result.group == "versions"
+    )
+    assert [result for result in found.failures if result.group == "versions"]
+
+
+def test_options_that_no_write_takes_are_absent(tmp_path):
+    found = brief(
+        FactorySource(f"{GIVEN}:without_options", None, str(tmp_path)), only=["versions", "fencing", "values"]
+    )
+    assert found.failures == []
+    assert {"ttl", "fence"} <= set(found.absent_operations)
+    assert found.by_group()["values"].passed > 10
+
+
+def test_a_function_that_opens_a_lock_is_a_target_too(tmp_path):
+    found = brief(FactorySource(f"{GIVEN}:lock_in", None, str(tmp_path)), only=["leases.release-*", "flags"])
+    assert found.failures == []
+    assert found.by_group()["flags"].passed > 3
+    assert "store" in found.absent_operations
