@@ -7,7 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from holdall import ABSENT, Append, Conflict, Delete, Head, Lock, Put, Store, Transaction
+import pytest
+
+from holdall import ABSENT, Append, Conflict, Delete, Fenced, Head, Lock, Put, Store, Transaction
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.concurrency import flat, handles_for, together
@@ -183,7 +185,7 @@ def floors_race_acquire(harness: Harness) -> None:
             tokens.append(lease.token)
             time.sleep(_PAUSE)
             assert lock.held(key), "a floor has undone a lease"
-            assert settled(lambda lease=lease: lock.release(lease)), "a floor has undone a lease"
+            assert settled(partial(lock.release, lease)), "a floor has undone a lease"
         return tokens
 
     _, *taken = _locks_together(harness, 3, work)
@@ -208,7 +210,7 @@ def highest_floor_counts(harness: Harness) -> None:
         lease = lease_of(harness.open_lock(), key)
         assert lease.token > base + highest, f"the token {lease.token} is not above the floor {base + highest}"
         harness.lock.raise_floor(key, base + 2 * _FAR)
-        settled(lambda lease=lease: harness.lock.release(lease))
+        settled(partial(harness.lock.release, lease))
         assert lease_of(harness.open_lock(), key).token > base + 2 * _FAR
 
 
@@ -221,7 +223,7 @@ def different_keys_at_once(harness: Harness) -> None:
         for _ in range(4):
             lease = lease_of(lock, f"{key}-{number}")
             time.sleep(_PAUSE)
-            assert settled(lambda lease=lease: lock.release(lease)), "a lease was lost to that of another key"
+            assert settled(partial(lock.release, lease)), "a lease was lost to that of another key"
         return lease_of(lock, f"{key}-{number}", owner=f"{number}").token
 
     tokens = _locks_together(harness, _RACERS, work)
@@ -246,3 +248,32 @@ def raised_at_once(harness: Harness) -> None:
         _locks_together(harness, _RACERS, work)
         raised = [harness.lock.flag(f"{key}-{number}") for number in range(_RACERS)]
         assert raised == [(number + turn) % 3 != 0 for number in range(_RACERS)]
+
+
+@scenario("fencing.commits-raise-every-mark", "atomic_commit")
+def commits_raise_every_mark(harness: Harness) -> None:
+    """A commit of several raises the mark of each, and is refused whole if the token of any one is stale."""
+    store, scope = harness.store, harness.new_scope()
+    store.put(scope, "gone", 1)
+
+    def operations(*fences: int) -> list[Any]:
+        put, delete, append = fences
+        return [
+            Put(scope, "put", "new", fence=put),
+            Delete(scope, "gone", fence=delete),
+            Append(scope, "log", ["new"], fence=append, batch_id=f"{fences}"),
+        ]
+
+    store.commit(operations(5, 5, 5))
+    late: list[Callable[..., Any]] = [partial(store.put, scope, key, 1) for key in ("put", "gone")]
+    late.append(partial(store.append, scope, "log", [1]))
+    for write in late:
+        with pytest.raises(Fenced):
+            write(fence=4)
+    store.put(scope, "gone", "here")
+    for stale in range(3):
+        with pytest.raises(Fenced):
+            store.commit(operations(*(4 if place == stale else 9 for place in range(3))))
+    store.commit(operations(5, 5, 5)[:1])
+    assert store.get(scope, "gone") is not None
+    assert values_of(store.read(scope, "log")) == ["new"]

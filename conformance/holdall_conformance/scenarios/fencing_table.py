@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-
-import pytest
 
 from holdall import ABSENT, ANY, Append, Conflict, Delete, Fenced, Head, Put, Store
 from holdall_conformance.harness import Harness
@@ -38,7 +37,8 @@ class _Place:
         return {**self.right, **self.wrong}
 
 
-_Way = Callable[[int], Any]
+_Way = Callable[..., Any]
+"""A write that takes a fence."""
 _Make = Callable[[Store, str, str, int], _Place]
 
 
@@ -90,23 +90,27 @@ _LOGS: dict[str, _Make] = {
 }
 
 
+def _commit(store: Store, operation: Callable[..., Any], *, fence: int) -> None:
+    store.commit([operation(fence=fence)])
+
+
 def _record_ways(place: _Place, expected: dict[str, Any]) -> Iterator[tuple[str, _Way]]:
     """Yield the ways to write a record that take an expectation, with each of some expectations."""
     store, at = place.store, (place.scope, place.key)
     for name, expect in expected.items():
-        yield f"put {name}", lambda fence, e=expect: store.put(*at, "new", expect=e, fence=fence)
-        yield f"put ttl {name}", lambda fence, e=expect: store.put(*at, "new", expect=e, ttl=600, fence=fence)
-        yield f"delete {name}", lambda fence, e=expect: store.delete(*at, expect=e, fence=fence)
+        yield f"put {name}", partial(store.put, *at, "new", expect=expect)
+        yield f"put ttl {name}", partial(store.put, *at, "new", expect=expect, ttl=600)
+        yield f"delete {name}", partial(store.delete, *at, expect=expect)
         if has(store, "commit"):
-            yield f"commit put {name}", lambda fence, e=expect: store.commit([Put(*at, "new", expect=e, fence=fence)])
-            yield f"commit delete {name}", lambda fence, e=expect: store.commit([Delete(*at, expect=e, fence=fence)])
+            yield f"commit put {name}", partial(_commit, store, partial(Put, *at, "new", expect=expect))
+            yield f"commit delete {name}", partial(_commit, store, partial(Delete, *at, expect=expect))
 
 
 def _plain_ways(place: _Place) -> Iterator[tuple[str, _Way]]:
     """Yield the ways to write a record that take no expectation."""
     store, at = place.store, (place.scope, place.key)
-    yield "touch", lambda fence: store.touch(*at, 600, fence=fence)
-    yield "update", lambda fence: store.update(*at, lambda _: "new", fence=fence)
+    yield "touch", partial(store.touch, *at, 600)
+    yield "update", partial(store.update, *at, lambda _: "new")
 
 
 def _log_ways(place: _Place, expected: dict[str, Any]) -> Iterator[tuple[str, _Way]]:
@@ -114,16 +118,12 @@ def _log_ways(place: _Place, expected: dict[str, Any]) -> Iterator[tuple[str, _W
     store, at = place.store, (place.scope, place.key)
     for name, expect in expected.items():
         for batch in (None, f"batch {name}"):
-            options: dict[str, Any] = {"expect": expect, "batch_id": batch}
-            yield f"append {name} {batch}", lambda fence, o=options: store.append(*at, ["new"], fence=fence, **o)
+            yield f"append {name} {batch}", partial(store.append, *at, ["new"], expect=expect, batch_id=batch)
             if has(store, "commit"):
-                options = {**options, "batch_id": batch and f"commit {batch}"}
-                yield (
-                    f"commit append {name} {batch}",
-                    lambda fence, o=options: store.commit([Append(*at, ["new"], fence=fence, **o)]),
-                )
-        yield f"truncate {name}", lambda fence, e=expect: store.truncate(*at, 1, expect=e, fence=fence)
-        yield f"drop {name}", lambda fence, e=expect: store.drop(*at, expect=e, fence=fence)
+                append = partial(Append, *at, ["new"], expect=expect, batch_id=batch and f"commit {batch}")
+                yield f"commit append {name} {batch}", partial(_commit, store, append)
+        yield f"truncate {name}", partial(store.truncate, *at, 1, expect=expect)
+        yield f"drop {name}", partial(store.drop, *at, expect=expect)
 
 
 def _look_at_record(place: _Place) -> Any:
@@ -140,7 +140,7 @@ def _demand_fenced(name: str, way: _Way, fence: int, mark: int) -> None:
     """Check that one write is refused for its token, and told the mark."""
     told = None
     try:
-        way(fence)
+        way(fence=fence)
     except Fenced as fenced:
         told = fenced.mark
     except Conflict as conflict:
@@ -180,9 +180,7 @@ def stale_log_writes_with_any_expectation(harness: Harness) -> None:
 def _late(place: _Place, *, log: bool = False) -> _Way:
     """Return a plain write to a place."""
     store, at = place.store, (place.scope, place.key)
-    if log:
-        return lambda fence: store.append(*at, ["late"], fence=fence)
-    return lambda fence: store.put(*at, "late", fence=fence)
+    return partial(store.append, *at, ["late"]) if log else partial(store.put, *at, "late")
 
 
 def _raised(make: _Make, ways: Callable[[_Place], list[tuple[str, _Way]]], harness: Harness, *, log: bool) -> None:
@@ -191,7 +189,7 @@ def _raised(make: _Make, ways: Callable[[_Place], list[tuple[str, _Way]]], harne
     for number, (name, _) in enumerate(ways(make(store, scope, "first", _OLD))):
         place = make(store, scope, f"k{number}", _OLD)
         _, way = ways(place)[number]
-        way(_RAISED)
+        way(fence=_RAISED)
         _demand_fenced(f"what comes after {name}", _late(place, log=log), _RAISED - 1, _RAISED)
 
 
@@ -227,7 +225,7 @@ def _demand_conflicts(place: _Place, ways: Iterator[tuple[str, _Way]], look: Cal
     before = look(place)
     for name, way in ways:
         try:
-            way(_RAISED)
+            way(fence=_RAISED)
         except Conflict:
             assert look(place) == before, f"{name} was a conflict and changed something"
         else:
@@ -239,13 +237,14 @@ def expired_keeps_the_mark(harness: Harness) -> None:
     """Over what has expired a stale write is Fenced whatever it expects, also after an unfenced write."""
     store, scope, ttl = harness.store, harness.new_scope(), harness.short_ttl
     unfenced = dict(_unfenced(store, scope))
-    for key in ("stale", *unfenced):
-        version = store.put(scope, key, "good", ttl=ttl, fence=_MARK)
+    version = store.put(scope, "stale", "good", ttl=ttl, fence=_MARK)
+    for key in unfenced:
+        store.put(scope, key, "good", ttl=ttl, fence=_MARK)
     harness.outlast(ttl)
     _stale_record(_Place(store, scope, "stale", {"ANY": ANY, "ABSENT": ABSENT}, {"version": version}), "expired")
     for key, write in unfenced.items():
         write()
-        _demand_fenced(f"put after {key}", lambda f, k=key: store.put(scope, k, "late", fence=f), _STALE, _MARK)
+        _demand_fenced(f"put after {key}", partial(store.put, scope, key, "late"), _STALE, _MARK)
 
 
 @scenario("fencing.unfenced-over-deleted-keeps-the-mark")
@@ -255,7 +254,7 @@ def unfenced_over_deleted_keeps_the_mark(harness: Harness) -> None:
     for key, write in _unfenced(store, scope):
         _deleted_record(store, scope, key, _MARK)
         write()
-        _demand_fenced(f"put after {key}", lambda f, k=key: store.put(scope, k, "late", fence=f), _STALE, _MARK)
+        _demand_fenced(f"put after {key}", partial(store.put, scope, key, "late"), _STALE, _MARK)
 
 
 def _unfenced(store: Store, scope: str) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -279,39 +278,14 @@ def marks_of_one_name_apart(harness: Harness) -> None:
     """A seal or write of a record leaves the mark of the log of that name alone, and the other way round."""
     store, scope = harness.store, harness.new_scope()
     of_records: list[_Way] = [way for _, way in _record_ways(_sealed_record(store, scope, "r", 1), {"ANY": ANY})]
-    for way in (*of_records, lambda fence: store.seal(scope, "r", fence)):
-        way(9)
+    of_records.append(partial(store.seal, scope, "r"))
+    for way in of_records:
+        way(fence=9)
         assert store.append(scope, "r", ["low"], fence=1).count == 1
         assert store.seal(scope, "r", 1, log=True) is not None
     of_logs: list[_Way] = [way for _, way in _log_ways(_sealed_log(store, scope, "l", 1), {"ANY": ANY})]
-    for way in (*of_logs, lambda fence: store.seal(scope, "l", fence, log=True)):
-        way(9)
+    of_logs.append(partial(store.seal, scope, "l", log=True))
+    for way in of_logs:
+        way(fence=9)
         assert store.put(scope, "l", "low", fence=1)
         assert store.seal(scope, "l", 1) is not None
-
-
-@scenario("fencing.commits-raise-every-mark", "atomic_commit")
-def commits_raise_every_mark(harness: Harness) -> None:
-    """A commit of several raises the mark of each, and is refused whole if the token of any one is stale."""
-    store, scope = harness.store, harness.new_scope()
-    store.put(scope, "gone", 1)
-
-    def operations(*fences: int) -> list[Any]:
-        put, delete, append = fences
-        return [
-            Put(scope, "put", "new", fence=put),
-            Delete(scope, "gone", fence=delete),
-            Append(scope, "log", ["new"], fence=append, batch_id=f"{fences}"),
-        ]
-
-    store.commit(operations(5, 5, 5))
-    _demand_fenced("put", lambda fence: store.put(scope, "put", 1, fence=fence), 4, 5)
-    _demand_fenced("put over deleted", lambda fence: store.put(scope, "gone", 1, fence=fence), 4, 5)
-    _demand_fenced("append", lambda fence: store.append(scope, "log", [1], fence=fence), 4, 5)
-    store.put(scope, "gone", "here")
-    for stale in range(3):
-        with pytest.raises(Fenced):
-            store.commit(operations(*(4 if place == stale else 9 for place in range(3))))
-    store.commit(operations(5, 5, 5)[:1])
-    assert store.get(scope, "gone") is not None
-    assert values_of(store.read(scope, "log")) == ["new"]
