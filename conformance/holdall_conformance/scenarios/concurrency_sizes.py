@@ -70,7 +70,7 @@ def _batches_whole(harness: Harness, count: int, width: int) -> None:
     def write(store: Store, number: int) -> None:
         for turn in range(_TURNS):
             batch = [[number, turn, index, filler] for index in range(count)]
-            assert store.append(scope, "k", batch).start % count == 0
+            assert store.append(scope, "k", batch).start % count == 0, "a batch begins within another"
 
     def read(store: Store, turn: int) -> None:
         head = store.head(scope, "k")
