@@ -42,7 +42,6 @@ _HINTS = {
     "errors": "translate every error of the driver through one table, and keep it as the cause",
     "handles": "a handle is usable by threads, refuses use after close, and cannot be pickled",
     "capabilities": "what is declared is verified; declare what holds",
-    "defaults": "whoever leaves an option out must get the same from every backend",
 }
 
 

@@ -94,8 +94,10 @@ class _Side:
         declared = {"adapter": look.adapter, "capabilities": asdict(look.capabilities), "absent": self._absent}
         self._tell("look", declared)
         scenarios = chosen(self._settings["level"], self._settings["only"])
-        with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-            list(pool.map(self._attempt, [scenario for scenario in scenarios if scenario.waits]))
+        for holds in (True, False):  # a heartbeat must not wait for what the other clauses write all the time
+            waiting = [each for each in scenarios if each.waits and (each.group == "holds") is holds]
+            with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
+                list(pool.map(self._attempt, waiting))
         for scenario in scenarios:
             if not scenario.waits:
                 self._attempt(scenario)
