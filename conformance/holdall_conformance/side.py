@@ -68,9 +68,13 @@ def main() -> NoReturn:
 
 def _end_with_parent() -> None:
     """Let this process and its children end when their parent is killed, where the system can tell."""
-    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
+    signal.signal(signal.SIGTERM, _end_group)
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_DEATH_OF_PARENT, signal.SIGTERM)
+
+
+def _end_group(_: int, __: object) -> None:
+    os.killpg(0, signal.SIGKILL)
 
 
 class _Side:

@@ -75,7 +75,7 @@ def try_sides(
         notice: is told of every result as it comes.
 
     """
-    told = {side: Told() for side in sides}
+    told: dict[Side, Told] = {side: Told() for side in sides}
     turn = threading.Lock()
     with contextlib.ExitStack() as ending:
         processes = {side: ending.enter_context(_started([source.told(), side, dict(settings)])) for side in sides}

@@ -237,6 +237,7 @@ def sweep_removes_only_what_expired(harness: Harness) -> None:
     store, scope = harness.store, harness.new_scope()
     store.put(scope, "alive", 1)
     store.put(scope, "later", 1, ttl=600)
+    swept = 0
     for _ in range(10):  # whoever else sweeps a shared storage may be faster
         _expired(harness, scope, tuple(f"k{number}" for number in range(30)))
         if (swept := store.sweep()) >= 30:
