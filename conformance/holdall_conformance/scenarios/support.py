@@ -163,7 +163,7 @@ def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
         try:
             barrier.wait(_PATIENCE)
             results[index] = function()
-        except Exception as error:  # noqa: BLE001 - whoever asked for the results judges it
+        except BaseException as error:  # noqa: BLE001 - whoever asked for the results judges it
             results[index] = error
 
     threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(functions)]
@@ -174,8 +174,8 @@ def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
             thread.join(_PATIENCE)
             assert not thread.is_alive(), "an operation hangs"
     for result in results:
-        if isinstance(result, Absent):
-            raise result
+        if isinstance(result, Absent) or (isinstance(result, BaseException) and not isinstance(result, Exception)):
+            raise result  # "did not raise" of pytest is no Exception
     return results
 
 
