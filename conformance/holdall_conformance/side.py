@@ -86,6 +86,7 @@ class _Side:
         self._settings = settings
         self._tell = tell
         self._absent: Sequence[str] = ()
+        self._leisure = _LEISURE
 
     def try_all(self) -> None:
         """Look at the side, run the clauses, and clear away."""
@@ -98,21 +99,31 @@ class _Side:
         declared = {"adapter": look.adapter, "capabilities": asdict(look.capabilities), "absent": self._absent}
         self._tell("look", declared)
         scenarios = chosen(self._settings["level"], self._settings["only"])
-        for holds in (True, False):  # a heartbeat must not wait for what the other clauses write all the time
-            waiting = [each for each in scenarios if each.waits and (each.group == "holds") is holds]
-            with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-                list(pool.map(self._attempt, waiting))
-        for scenario in scenarios:
-            if not scenario.waits:
-                self._attempt(scenario)
+        waiting, others = ([each for each in scenarios if each.waits is waits] for waits in (True, False))
+        if look.capabilities.persistent:
+            self._try_carefully(waiting, others)
+        else:
+            self._leisure = _LEISURE / 2  # no disk keeps anybody waiting
+            with ThreadPoolExecutor(2 * _SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
+                pool.map(self._attempt, waiting)
+                for scenario in others:
+                    self._attempt(scenario)
         self._tell("remarks", self._cleared_away())
+
+    def _try_carefully(self, waiting: Sequence[Scenario], others: Sequence[Scenario]) -> None:
+        """Let a heartbeat not wait for a disk that the other clauses write to all the time: holds come first."""
+        for holds in (True, False):
+            with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
+                list(pool.map(self._attempt, [each for each in waiting if (each.group == "holds") is holds]))
+        for scenario in others:
+            self._attempt(scenario)
 
     def _look(self) -> Any:
         with self._harness("") as harness:
             return look_at(harness)
 
     def _attempt(self, scenario: Scenario) -> None:
-        harness = self._harness(scenario.id, _LEISURE if scenario.waits else _BRIEFLY)
+        harness = self._harness(scenario.id, self._leisure if scenario.waits else _BRIEFLY)
         result: Result = try_scenario(scenario, lambda: harness)
         self._tell("result", asdict(result))
 
