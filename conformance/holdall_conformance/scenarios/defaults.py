@@ -36,7 +36,7 @@ def _defaults(function: Any) -> dict[str, Any]:
 def _check_signatures(protocol: type, handle: Any) -> None:
     """Compare the defaults of a handle's methods with those of its protocol, where the handle names the parameter."""
     for name, function in vars(protocol).items():
-        if name.startswith("_") or not inspect.isfunction(function):
+        if name.startswith("_") or not inspect.isfunction(function) or not callable(getattr(handle, name, None)):
             continue
         expected, found = _defaults(function), _defaults(getattr(handle, name))
         for parameter in expected.keys() & found.keys():

@@ -19,7 +19,14 @@ from holdall_conformance.scenarios.ambiguity_writes import COMMITS, FEW, LEASES,
 
 CLAUSES = {each.id.partition(".")[2]: each for each in all_scenarios() if each.group == "ambiguity"}
 BOUNDED = "timeouts-bound-every-operation"
-SOUND = [name for name, clause in CLAUSES.items() if name != BOUNDED and "atomic_commit" not in clause.needs]
+# The pool of the small adapter waits ten seconds for a connection that it began while the server was silent, longer
+# than the hold lives. The mark goes when the adapter has connections of its own.
+NOT_YET = "holds-outlive-short-outages"
+SOUND = [
+    pytest.param(name, marks=pytest.mark.xfail(raises=AssertionError) if name == NOT_YET else ())
+    for name, clause in CLAUSES.items()
+    if name != BOUNDED and "atomic_commit" not in clause.needs
+]
 SIDES = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 
 
