@@ -15,6 +15,8 @@ ROOT = Path(__file__).parent
 LOCK = ROOT / "requirements" / "lock.txt"
 LOWEST = ROOT / "requirements" / "lowest.txt"
 LOWEST_TESTS = "not postgres and not async and not file and not processes and not crash"
+# Two at once are about as much as two processors bear before clauses that wait run late.
+SPREAD = ("-n", "2", "--dist", "worksteal")
 SOURCE_ROOTS = ("core", "adapters", "conformance")
 EXAMPLE = ROOT / "examples" / "custom_adapter"
 REDIS = ROOT / "examples" / "redis_adapter"
@@ -79,9 +81,7 @@ def tests(session: nox.Session) -> None:
     """The whole test suite, on the installed project with all extras."""
     install(session, ".[all]", *group("test"))
     session.run("python", "-m", "pip", "check")
-    # Two at once are about as much as two processors bear before clauses that wait run late.
-    spread = ("-n", "2", "--dist", "worksteal")
-    session.run("pytest", "-q", "--require-servers", *spread, *session.posargs)
+    session.run("pytest", "-q", "--require-servers", *SPREAD, *session.posargs)
 
 
 @nox.session
@@ -119,6 +119,7 @@ def lowest(session: nox.Session) -> None:
         "tests/adapters",
         "--ignore=tests/unit/kit",
         "--holdall-level=base",
+        *SPREAD,
         "-k",
         LOWEST_TESTS,
         *session.posargs,
