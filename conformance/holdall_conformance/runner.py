@@ -156,6 +156,8 @@ class _Run:
         elif told.look is None:
             message = f"the process that opened the {side} side ended with status {told.status} at once"
             raise ConfigError(message)
+        elif not told.done:
+            self._remarks.append(f"the process that tried the {side} side ended early, with status {told.status}")
         return told.look
 
     def _results_of(self, side: Side, told: Told) -> list[Result]:

@@ -154,6 +154,7 @@ def test_a_backend_that_ends_its_process_later_fails_every_clause_that_did_not_r
     source = FactorySource(f"{GIVEN}:dies_in_truncate", None, str(tmp_path))
     found = brief(source, only=["versions", "logs"], sides=("sync",))
     assert not found.holds
+    assert "the process that tried the sync side ended early, with status 0" in found.remarks
     assert {result.id for result in found.results} == {scenario.id for scenario in chosen("base", ["versions", "logs"])}
     assert all(
         "ended before it, with status 0" in result.reason for result in found.failures if result.group == "versions"
