@@ -81,7 +81,7 @@ def tests(session: nox.Session) -> None:
     """The whole test suite, on the installed project with all extras."""
     install(session, ".[all]", *group("test"))
     session.run("python", "-m", "pip", "check")
-    session.run("pytest", "-q", "--require-servers", *SPREAD, *session.posargs)
+    session.run("pytest", "-q", "--durations=25", "--require-servers", *SPREAD, *session.posargs)
 
 
 @nox.session

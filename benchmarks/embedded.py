@@ -260,6 +260,18 @@ def row_of(adapter: str, operation: str, pairs: list[tuple[float, float]]) -> di
     }
 
 
+def show(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    print(f"{'adapter':40} {'operation':14} {'holdall':>10} {'floor':>10} {'ratio':>7}  spread")
+    for row in rows:
+        print(
+            f"{row['adapter']:40} {row['operation']:14} {row['holdall_us']:>10} {row['floor_us']:>10} {row['ratio']:>7}"
+            f"  {row['from']}-{row['to']}"
+        )
+
+
 def measure(name: str, cases: list[Case], rounds: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for operation, ours, floor, count in cases:
@@ -305,15 +317,7 @@ def main() -> None:
         rows += measure("files full", file_cases(folder, "full"), rounds)
         rows += long_log(f"file://{folder}/long?durability=relaxed", 50_000 if chosen.quick else 1_000_000)
         rows += long_log(f"sqlite:///{folder}/long.db?durability=relaxed", 50_000 if chosen.quick else 1_000_000)
-    if chosen.json:
-        print(json.dumps(rows, indent=1))
-        return
-    print(f"{'adapter':40} {'operation':12} {'holdall':>10} {'floor':>10} {'ratio':>7}  spread")
-    for row in rows:
-        print(
-            f"{row['adapter']:40} {row['operation']:12} {row['holdall_us']:>10} {row['floor_us']:>10} {row['ratio']:>7}"
-            f"  {row['from']}-{row['to']}"
-        )
+    show(rows, as_json=chosen.json)
 
 
 if __name__ == "__main__":

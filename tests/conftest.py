@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import uuid
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
@@ -15,13 +19,58 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+Start = Callable[[], AbstractContextManager[Any]]
+Given = Callable[[Start], AbstractContextManager[Any]]
+
+
 @pytest.fixture(scope="session")
-def postgres_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def given(request: pytest.FixtureRequest) -> Given:
+    """Start a server for a `with` block; where none is to be had, tests skip, or fail under --require-servers."""
+
+    @contextlib.contextmanager
+    def start_or_skip(start: Start) -> Generator[Any]:
+        with contextlib.ExitStack() as stack:
+            try:
+                found = stack.enter_context(start())
+            except servers.Unobtainable as error:
+                if request.config.getoption("--require-servers"):
+                    pytest.fail(str(error))
+                pytest.skip(str(error))
+            yield found
+
+    return start_or_skip
+
+
+@pytest.fixture(scope="session")
+def postgres_url(given: Given) -> Iterator[str]:
     """The URL of a Postgres server."""
-    try:
-        with servers.postgres() as url:
-            yield url
-    except servers.Unobtainable as error:
-        if request.config.getoption("--require-servers"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+    with given(servers.postgres) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_url(given: Given, postgres_url: str) -> Iterator[str]:
+    """The URL of a PgBouncer in transaction mode before that server."""
+    with given(lambda: servers.pgbouncer(postgres_url)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def local_postgres(given: Given) -> Iterator[servers.LocalPostgres]:
+    """A Postgres server of the module's own, to stop, to start and to break."""
+    with given(servers.local_postgres) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_database(postgres_url: str) -> Iterator[str]:
+    """The URL of an empty database of the test's own, on that server."""
+    import psycopg  # noqa: PLC0415 - most runs of tests need no driver
+
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        try:
+            yield f"{postgres_url.rpartition('/')[0]}/{name}"
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -26,6 +26,7 @@ from typing import Any, Self
 from holdall.clock import boot_time
 from holdall_conformance.absence import Absent
 from holdall_conformance.harness import Harness
+from holdall_conformance.processors import on_any_processor
 
 __all__ = ["PATIENCE", "Child", "ChildFailed", "Children", "Parent", "soon", "wait_until"]
 
@@ -60,14 +61,15 @@ class Child:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         self._buffer = b""
         command = [sys.executable, "-W", "error", *options, "-c", _PROGRAM, target]
-        self._process = subprocess.Popen(  # noqa: S603 - a child of the kit's own making
-            [*command, json.dumps(arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            bufsize=0,
-        )
+        with on_any_processor():
+            self._process = subprocess.Popen(  # noqa: S603 - a child of the kit's own making
+                [*command, json.dumps(arguments)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                bufsize=0,
+            )
         _living.add(self)
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import holdall
 from holdall_conformance.absence import Absent, Lacking
 from holdall_conformance.bridge import BridgedLock, BridgedStore, LoopThread
+from holdall_conformance.processors import on_one_processor
 from holdall_conformance.sources import Source, UrlSource, source_from
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Harness:
     def __enter__(self) -> Self:
         """Return the harness."""
         if self.asynchronous:
+            self._closing.enter_context(on_one_processor())
             self._thread = LoopThread()
             self._closing.callback(self._thread.stop)
         return self

@@ -29,8 +29,9 @@ from holdall_conformance.trial import stack_of, try_scenario
 
 __all__ = ["main"]
 
-_SIDE_BY_SIDE = 12
-_LEISURE, _BRIEFLY = 0.5, 0.1
+_HOLDS, _WAITING = 16, 6
+"""How many holds are tried side by side, and how many of the other clauses that wait beside those that do not."""
+_LEISURE, _BRIEFLY = 0.4, 0.1
 """Seconds that a short ttl leaves: where many clauses wait side by side, and otherwise."""
 _PATIENCE = 120.0
 """Seconds after which the first look, or clearing away, counts as hanging."""
@@ -101,29 +102,29 @@ class _Side:
         scenarios = chosen(self._settings["level"], self._settings["only"])
         waiting, others = ([each for each in scenarios if each.waits is waits] for waits in (True, False))
         if look.capabilities.persistent:
-            self._try_carefully(waiting, others)
+            holds = [each for each in waiting if each.group == "holds"]
+            self._try_holds(holds)
+            waiting = [each for each in waiting if each not in holds]
         else:
             self._leisure = _LEISURE / 2  # no disk keeps anybody waiting
-            with ThreadPoolExecutor(2 * _SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-                pool.map(self._attempt, waiting)
-                for scenario in others:
-                    self._attempt(scenario)
+        with ThreadPoolExecutor(_WAITING, thread_name_prefix="waiting") as pool:
+            pool.map(self._attempt, waiting)
+            for scenario in others:
+                self._attempt(scenario)
         self._tell("remarks", self._cleared_away())
 
-    def _try_carefully(self, waiting: Sequence[Scenario], others: Sequence[Scenario]) -> None:
-        """Let a heartbeat not wait for a disk that the other clauses write to all the time: holds come first."""
-        for holds in (True, False):
-            with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="waiting") as pool:
-                list(pool.map(self._attempt, [each for each in waiting if (each.group == "holds") is holds]))
-        for scenario in others:
-            self._attempt(scenario)
+    def _try_holds(self, holds: Sequence[Scenario]) -> None:
+        """Try the holds first: no heartbeat waits for a disk that the other clauses write to all the time."""
+        with ThreadPoolExecutor(_HOLDS, thread_name_prefix="holds") as pool:
+            list(pool.map(self._attempt, holds))
 
     def _look(self) -> Any:
         with self._harness("") as harness:
             return look_at(harness)
 
     def _attempt(self, scenario: Scenario) -> None:
-        harness = self._harness(scenario.id, self._leisure if scenario.waits else _BRIEFLY)
+        patience = self._leisure if scenario.waits and scenario.group != "holds" else _BRIEFLY
+        harness = self._harness(scenario.id, patience)
         result: Result = try_scenario(scenario, lambda: harness)
         self._tell("result", asdict(result))
 

@@ -426,6 +426,9 @@ class Connection:
         close: gives back what it holds.
         sibling: opens another connection to the same storage, for the thread that renews leases; None opens the
             adapter's target once more.
+        wait: waits until a log may be longer than a position, or for some seconds at most: scope, key, position,
+            seconds; it returns whether there was a way to wait, and may be wrong, since core looks all the same. None
+            where the backend tells of nothing, and core polls.
 
     """
 
@@ -434,6 +437,7 @@ class Connection:
     capabilities: Capabilities
     close: Callable[[], Awaitable[None]] = _nothing
     sibling: Callable[[], Awaitable[Connection]] | None = None
+    wait: Callable[[str, str, int, float], Awaitable[bool]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ class TestMemory(StoreConformance):
 
 class TestDerived(StoreConformance):
     sides = ("sync", "async")
+    level = "base"
 
     def open(self, tmp_path: Path) -> str:
         return f"{named(tmp_path)}?derived=true"

@@ -1,4 +1,4 @@
-"""The Postgres adapter, on a real server: the clauses of level base."""
+"""The Postgres adapter, on a real server: every clause of the kit, and those of level base through a pooler."""
 
 from __future__ import annotations
 
@@ -11,15 +11,26 @@ from holdall_conformance.sources import Source, UrlSource
 
 
 @pytest.fixture(scope="class", autouse=True)
-def server(request: pytest.FixtureRequest, postgres_url: str) -> None:
+def server(request: pytest.FixtureRequest) -> None:
     """Tell the tests where the server is."""
-    request.cls.server_url = postgres_url
+    request.cls.server_url = request.getfixturevalue(request.cls.url_fixture)
 
 
-class TestPostgres(StoreConformance):
-    sides = ("sync",)
-    level = "base"
+class OnServer(StoreConformance):
+    """The clauses on the server that a fixture names."""
+
+    sides = ("sync", "async")
+    url_fixture: str
     server_url: str
 
     def source(self, config: pytest.Config, tmp_path: Path) -> Source:
         return UrlSource(self.server_url)
+
+
+class TestPostgres(OnServer):
+    url_fixture = "postgres_url"
+
+
+class TestPostgresThroughPgBouncer(OnServer):
+    url_fixture = "pgbouncer_url"
+    level = "base"

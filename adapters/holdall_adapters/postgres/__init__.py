@@ -1,14 +1,28 @@
-"""The Postgres adapter: records, logs and leases derived from one table, by the server's clock."""
+"""The Postgres adapter: records, logs and leases in tables of one database, by the server's clock.
+
+`postgresql://user:password@host:port/database`, as libpq takes it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
 from holdall.capabilities import Capabilities
+from holdall.environment import BlockingEnvironment
 from holdall.plugins import import_driver
-from holdall.spi import Adapter, Option, Target, hookimpl
-from holdall_adapters.postgres.backend import PostgresBackend
-from holdall_adapters.postgres.port import Server
+from holdall.spi import Adapter, Connection, Environment, Option, Target, hookimpl
+from holdall_adapters.postgres.connections.clients import lent_pool, own_address
+from holdall_adapters.postgres.connections.connecting import Blocking, Suspending
+from holdall_adapters.postgres.connections.pools import MOST_CONNECTIONS, OwnPool
+from holdall_adapters.postgres.connections.rooms import BlockingRoom, SuspendingRoom
+from holdall_adapters.postgres.listening import Listeners
+from holdall_adapters.postgres.lock import PostgresLock
+from holdall_adapters.postgres.schema import prepare
+from holdall_adapters.postgres.server import Pool, Server
+from holdall_adapters.postgres.store import PostgresStore
+from holdall_adapters.postgres.tables import Tables
 
 __all__ = ["CAPABILITIES", "holdall_adapter"]
 
@@ -17,9 +31,9 @@ CAPABILITIES = Capabilities(
     cross_process=True,
     cross_host=True,
     durable_tokens=True,
-    atomic_commit=False,
-    max_commit_operations=1,
-    native_follow=False,
+    atomic_commit=True,
+    max_commit_operations=1_000,
+    native_follow=True,
     expiry_clock="server",
     expiry_margin=0.25,
     min_ttl=0.01,
@@ -30,10 +44,18 @@ CAPABILITIES = Capabilities(
     max_batch_bytes=16 * 2**20,
 )
 
+_LIBPQ = ("sslmode", "sslrootcert", "sslcert", "sslkey", "target_session_attrs", "channel_binding")
+
 OPTIONS = (
-    Option(name="create", kind=bool, default=True, help="whether the table may be made"),
+    Option(name="create", kind=bool, default=True, help="whether the tables may be made"),
+    Option(name="schema", kind=str, default="public", help="the schema that the tables lie in"),
+    Option(name="prefix", kind=str, default="holdall_", help="what the names of the tables begin with"),
     Option(name="sslmode", kind=str, default=None, help="as libpq takes it, such as verify-full"),
     Option(name="sslrootcert", kind=str, default=None, help="file of the certificate authority, as libpq takes it"),
+    Option(name="sslcert", kind=str, default=None, help="file of the client's certificate, as libpq takes it"),
+    Option(name="sslkey", kind=str, default=None, help="file of the client's key, as libpq takes it"),
+    Option(name="target_session_attrs", kind=str, default=None, help="as libpq takes it, such as read-write"),
+    Option(name="channel_binding", kind=str, default=None, help="as libpq takes it, such as require"),
 )
 
 
@@ -45,34 +67,83 @@ def address_of(target: Target) -> str:
 
     """
     address = "postgresql" + target.url.text.partition("?")[0][len(target.url.scheme) :]
-    settings = {name: target.options[name] for name in ("sslmode", "sslrootcert") if target.options[name] is not None}
+    settings = {name: target.options[name] for name in _LIBPQ if target.options[name] is not None}
     return f"{address}?{urlencode(settings)}" if settings else address
 
 
-async def open_backend(target: Target) -> PostgresBackend:
+async def connect(target: Target) -> Connection:
     """Connect to a server.
 
     Args:
-        target: what the URL says; `client` may be a `psycopg_pool.ConnectionPool` whose connections are in autocommit.
+        target: what the URL says; `client` may be a connection or a pool of psycopg, of the kind of the handle.
 
     Raises:
+        ConfigError: the server refuses the connection, or cannot serve.
         DriverMissing: psycopg is not installed.
         Unavailable: the server could not be reached.
 
     """
-    psycopg = import_driver("psycopg", "postgres", "postgres")
-    pools = import_driver("psycopg_pool", "postgres", "postgres")
-    if target.client is not None:
-        server = Server(psycopg, target.client, target.timeout, owns_pool=False)
-    else:
-        server = Server.connect(psycopg, pools, address_of(target), target.timeout)
-    if target.options["create"]:
-        try:
-            server.create()
-        except BaseException:
-            server.close()
-            raise
-    return PostgresBackend(server, target.environment)
+    psycopg: Any = import_driver("psycopg", "postgres", "postgres")
+    tables = Tables(str(target.options["schema"]), str(target.options["prefix"]))
+    lent = _lent(psycopg, target)
+    address = address_of(target) if lent is None else own_address(psycopg, target.client)
+    ways = _ways(psycopg, address, target.timeout, target.environment, suspending=target.suspending)
+    server = Server(psycopg, lent or _pool(ways, target.environment), ways, target.environment, target.timeout)
+    try:
+        await prepare(server, tables, create=bool(target.options["create"]))
+    except BaseException:
+        await server.close()
+        raise
+
+    async def sibling() -> Connection:
+        blocking = BlockingEnvironment()
+        again = _ways(psycopg, address, target.timeout, blocking, suspending=False)
+        return _connection(Server(psycopg, _pool(again, blocking), again, blocking, target.timeout), tables, blocking)
+
+    connection = replace(_connection(server, tables, target.environment), sibling=sibling)
+    return _told(connection, psycopg, ways, tables, target) if ways.direct else connection
+
+
+def _lent(psycopg: Any, target: Target) -> Pool | None:
+    """Return where connections of the caller's come from, if there are any."""
+    if target.client is None:
+        return None
+    return lent_pool(psycopg, target.client, target.environment.boot_time, suspending=target.suspending)
+
+
+def _told(
+    connection: Connection, psycopg: Any, ways: Blocking | Suspending, tables: Tables, target: Target
+) -> Connection:
+    """Return a connection that also waits for appends."""
+    if connection.store is None:
+        return connection
+    head_of, end = connection.store.head, connection.close
+    listeners = Listeners(psycopg, ways, tables, target.environment, target.timeout, head_of)
+
+    async def close() -> None:
+        listeners.close()
+        await end()
+
+    capabilities = replace(CAPABILITIES, native_follow=True)
+    return replace(connection, capabilities=capabilities, close=close, wait=listeners.wait)
+
+
+def _ways(
+    psycopg: Any, address: str, timeout: float, environment: Environment, *, suspending: bool
+) -> Blocking | Suspending:
+    return (Suspending if suspending else Blocking)(psycopg, address, timeout, environment.boot_time)
+
+
+def _pool(ways: Blocking | Suspending, environment: Environment) -> Pool:
+    make = SuspendingRoom if isinstance(ways, Suspending) else BlockingRoom
+    return OwnPool(ways, make(MOST_CONNECTIONS, environment.boot_time))
+
+
+def _connection(server: Server, tables: Tables, environment: Environment) -> Connection:
+    lock = PostgresLock(server, tables)
+    store = PostgresStore(server, tables, environment, lock)
+    capabilities = replace(CAPABILITIES, native_follow=False)
+    return Connection(store=store, lock=lock, capabilities=capabilities, close=server.close)
 
 
 @hookimpl
@@ -81,9 +152,9 @@ def holdall_adapter() -> Adapter:
     return Adapter(
         name="postgres",
         schemes=("postgresql", "postgres"),
-        summary="one table of a Postgres server, many hosts, one key at a time",
+        summary="tables of a Postgres database, many hosts",
         capabilities=CAPABILITIES,
         options=OPTIONS,
-        io="blocking",
-        backend=open_backend,
+        io="suspending",
+        connect=connect,
     )

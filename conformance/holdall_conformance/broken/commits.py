@@ -49,6 +49,16 @@ class CommitIgnoresChecks(PlainStore):
         return super().check_one(space, request)
 
 
+@broken("commit-stumbles-over-ends", "commits")
+class CommitStumblesOverEnds(PlainStore):
+    """Finds nothing in a commit where a record is checked that expires some day."""
+
+    def check_one(self, space: Space, request: WriteRequest) -> Any:
+        if isinstance(request, CheckRequest) and self.record_at(space, request.scope, request.key).expires is not None:
+            self.check_version(request.expect, None)
+        return super().check_one(space, request)
+
+
 @broken("commit-ignores-checks-of-logs", "commits", "transactions")
 class CommitIgnoresChecksOfLogs(PlainStore):
     """Takes the checks of logs in a commit for fulfilled."""

@@ -239,7 +239,7 @@ def drop_forgets(harness: Harness) -> None:
         store.drop(scope, "k", fence=fence)
 
 
-@scenario("batches.many-ids-in-a-large-log")
+@scenario("batches.many-ids-in-a-large-log", level="full")
 def many_ids_in_a_large_log(harness: Harness) -> None:
     """Every batch of a large log of mixed batch sizes can be repeated, and none is confused with another."""
     store, scope = harness.store, harness.new_scope()

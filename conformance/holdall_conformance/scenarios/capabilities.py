@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import fields
 from typing import Any
 
@@ -97,7 +98,7 @@ def native_follow_wakes(harness: Harness) -> None:
 
     def send() -> None:
         for _ in range(_WAKE_UPS):
-            harness.occupy(1.0)
+            time.sleep(1.0)
             sent.append(boot_time())
             harness.store.append(scope, "log", [1])
 

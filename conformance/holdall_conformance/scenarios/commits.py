@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -71,6 +72,35 @@ def several_apply_together(harness: Harness) -> None:
     assert value_of(store, scope, "changed") == 2
     assert store.get(other, "doomed") is None
     assert values_of(store.read(scope, "log")) == ["a", "b", "c"]
+
+
+@scenario("commits.on-whatever-was-done", "atomic_commit")
+def on_whatever_was_done(harness: Harness) -> None:
+    """A commit of several takes records and logs as they are, whatever was done to them last."""
+    store, scope = harness.store, harness.new_scope()
+    names = ("touched", "sealed", "deleted", "truncated", "dropped", "bare")
+    for name in names[:-1]:
+        store.put(scope, name, 1)
+        store.append(scope, name, ["a", "b"])
+    assert store.touch(scope, "touched", 600)
+    assert store.delete(scope, "deleted")
+    assert store.truncate(scope, "truncated", 1) == 1
+    assert store.drop(scope, "dropped")
+    for log, name in itertools.product((False, True), ("sealed", "bare")):
+        store.seal(scope, name, 3, log=log)
+    found = {name: (store.get(scope, name), store.head(scope, name)) for name in names}
+    versions = {name: ABSENT if record is None else record.version for name, (record, _) in found.items()}
+    heads = {name: head or ABSENT for name, (_, head) in found.items()}
+    checks = [Check(scope, name, versions[name]) for name in names]
+    checks += [Check(scope, name, heads[name], log=True) for name in names]
+    store.commit([*checks, Put(scope, "done", 1)])
+    writes = [Put(scope, name, 2, expect=versions[name], fence=3) for name in names]
+    appends = [Append(scope, name, ["c"], expect=heads[name], fence=3) for name in names]
+    store.commit([*writes, *appends])
+    assert [value_of(store, scope, name) for name in names] == [2] * len(names)
+    logs = {"truncated": ["b", "c"], "dropped": ["c"], "bare": ["c"]}
+    for name in names:
+        assert values_of(store.tail(scope, name, 3)) == logs.get(name, ["a", "b", "c"]), name
 
 
 @scenario("commits.record-and-log-of-one-key", "atomic_commit")

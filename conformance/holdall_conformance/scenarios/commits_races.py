@@ -31,7 +31,7 @@ def _locks_together(harness: Harness, count: int, work: Callable[[Lock, int], An
     return results
 
 
-@scenario("concurrency.one-operation-commits")
+@scenario("concurrency.one-operation-commits", level="full")
 def one_operation_commits(harness: Harness) -> None:
     """Of commits of one operation that expect one version, or that nothing is there, exactly one succeeds."""
     scope, stores = harness.new_scope(), handles_for(harness, _RACERS)
@@ -51,7 +51,7 @@ def one_operation_commits(harness: Harness) -> None:
         harness.store.delete(scope, "k")
 
 
-@scenario("concurrency.one-operation-commits-to-a-log")
+@scenario("concurrency.one-operation-commits-to-a-log", level="full")
 def one_operation_commits_to_a_log(harness: Harness) -> None:
     """Of commits of one append that expect one head exactly one succeeds."""
     scope, stores = harness.new_scope(), handles_for(harness, _RACERS)
@@ -113,7 +113,7 @@ def no_write_skew(harness: Harness) -> None:
         assert sum(values) == 1
 
 
-@scenario("concurrency.no-write-skew-with-a-log", "atomic_commit")
+@scenario("concurrency.no-write-skew-with-a-log", "atomic_commit", level="full")
 def no_write_skew_with_a_log(harness: Harness) -> None:
     """Of two transactions that both read a record and the head of a log, and each write one, one sees the old state."""
     stores = handles_for(harness, 3)[::2]
@@ -137,7 +137,7 @@ def no_write_skew_with_a_log(harness: Harness) -> None:
         assert claims.count(None) == 1
 
 
-@scenario("concurrency.check-and-write", "atomic_commit")
+@scenario("concurrency.check-and-write", "atomic_commit", level="full")
 def check_and_write(harness: Harness) -> None:
     """A transaction that logs while a switch is on logs nothing after another has turned it off and read the log."""
     scope = harness.new_scope()
@@ -215,7 +215,7 @@ def highest_floor_counts(harness: Harness) -> None:
         assert lease_of(harness.open_lock(), key).token > base + 2 * _FAR
 
 
-@scenario("leases.different-keys-at-once")
+@scenario("leases.different-keys-at-once", level="full")
 def different_keys_at_once(harness: Harness) -> None:
     """Leases of different keys that are taken and given back at once leave each other alone."""
     key = harness.new_key()
@@ -234,7 +234,7 @@ def different_keys_at_once(harness: Harness) -> None:
         assert (holder.owner, holder.token) == (f"{number}", token)
 
 
-@scenario("flags.raised-at-once")
+@scenario("flags.raised-at-once", level="full")
 def raised_at_once(harness: Harness) -> None:
     """Flags of different keys that are raised and lowered at once are each as their own caller left them."""
     key = harness.new_key()

@@ -156,7 +156,7 @@ def readers_see_whole_values(harness: Harness) -> None:
         assert turn == 0 or versions[turn] == version
 
 
-@scenario("concurrency.transfers-keep-the-sum", "atomic_commit")
+@scenario("concurrency.transfers-keep-the-sum", "atomic_commit", level="full")
 def transfers_keep_the_sum(harness: Harness) -> None:
     """Transactions that move amounts between records keep their sum, and log each move once."""
     scope, accounts = harness.new_scope(), 4
@@ -208,7 +208,7 @@ def commits_whole(harness: Harness) -> None:
     assert values_of(harness.store.read(scope, "log")) == [winner]
 
 
-@scenario("concurrency.pops-give-each-item-once")
+@scenario("concurrency.pops-give-each-item-once", level="full")
 def pops_give_each_item_once(harness: Harness) -> None:
     """Ten that take the last item off one list at once, by a transaction or an update, get ten different ones."""
     scope, stores = harness.new_scope(), handles_for(harness, 10)

@@ -190,7 +190,7 @@ def sweeps_take_nothing_live(harness: Harness) -> None:
         assert {record.value for record in found if record is not None} == {"new"}
 
 
-@scenario("concurrency.delete-many-counts-each-once")
+@scenario("concurrency.delete-many-counts-each-once", level="full")
 def delete_many_counts_each_once(harness: Harness) -> None:
     """What several delete at once, by delete_many and by delete, is counted once in all."""
     scope, keys = harness.new_scope(), [f"k{number}" for number in range(12)]

@@ -25,7 +25,7 @@ _FEWEST_WRITERS, _MOST_WRITERS = 2, 4
 
 
 @dataclass
-class _Writer:
+class Writer:
     """A writer, and what it reported: results by the number of the operation."""
 
     child: Child
@@ -49,8 +49,17 @@ class _Writer:
             self.note(report)
 
 
+Check = Callable[[Harness, str, list[Writer]], None]
+"""Looks at what the writers of one trial left in their scope."""
+
+
 def kill_writers(
-    harness: Harness, kind: str, kills: int, chance: random.Random, inspect: Callable[[], None] | None = None
+    harness: Harness,
+    kind: str,
+    kills: int,
+    chance: random.Random,
+    inspect: Callable[[], None] | None = None,
+    check: Check | None = None,
 ) -> int:
     """Kill writers at random moments, trial by trial, and check what each trial left.
 
@@ -60,6 +69,7 @@ def kill_writers(
         kills: how many to kill.
         chance: decides when; the writers of the next trial already start while those of one are killed.
         inspect: looks at the storage itself after each trial.
+        check: looks at what they left; by default what belongs to the kind.
 
     Returns:
         How many writers were killed while they wrote.
@@ -73,7 +83,7 @@ def kill_writers(
             left = kills - done - len(living)
             writers = _start(harness, children, kind, min(left, chance.randint(_FEWEST_WRITERS, _MOST_WRITERS)))
             done += _kill_all(living, chance)
-            _CHECKS[kind](harness, scope, living)
+            (check or _CHECKS[kind])(harness, scope, living)
             _clean_up(harness.store, scope)
             if inspect is not None:
                 inspect()
@@ -81,15 +91,15 @@ def kill_writers(
     return done
 
 
-def _start(harness: Harness, children: Children, kind: str, count: int) -> tuple[str, list[_Writer]] | None:
+def _start(harness: Harness, children: Children, kind: str, count: int) -> tuple[str, list[Writer]] | None:
     if count <= 0:
         return None
     scope = harness.new_scope()
     started = children.start_many(count, f"{_WORK}:write", kind, scope)
-    return scope, [_Writer(child, number) for number, child in enumerate(started)]
+    return scope, [Writer(child, number) for number, child in enumerate(started)]
 
 
-def _kill_all(writers: list[_Writer], chance: random.Random) -> int:
+def _kill_all(writers: list[Writer], chance: random.Random) -> int:
     for writer in writers:
         assert writer.child.hear() < _OPENS_WITHIN
     for writer in writers:
@@ -115,7 +125,7 @@ def _clean_up(store: Store, scope: str) -> None:
         store.drop(scope, key)
 
 
-def _check_records(harness: Harness, scope: str, writers: list[_Writer]) -> None:
+def _check_records(harness: Harness, scope: str, writers: list[Writer]) -> None:
     tally = harness.store.get(scope, "tally")
     for writer in writers:
         done, maybe = writer.last, writer.last + 1
@@ -128,7 +138,7 @@ def _check_records(harness: Harness, scope: str, writers: list[_Writer]) -> None
         assert counted in {maybe // 2, (maybe + 1) // 2}
 
 
-def _check_logs(harness: Harness, scope: str, writers: list[_Writer]) -> None:
+def _check_logs(harness: Harness, scope: str, writers: list[Writer]) -> None:
     """Send the batch that was under way, and the one before it, again: each must be there once."""
     for writer in writers:
         for number in (writer.last, writer.last + 1):
@@ -145,7 +155,7 @@ def _check_logs(harness: Harness, scope: str, writers: list[_Writer]) -> None:
     _check_starts(dict(entries), writers)
 
 
-def _check_starts(values: dict[int, Any], writers: list[_Writer]) -> None:
+def _check_starts(values: dict[int, Any], writers: list[Writer]) -> None:
     count = 0
     for writer in writers:
         for number, start in enumerate(writer.results):
@@ -155,7 +165,7 @@ def _check_starts(values: dict[int, Any], writers: list[_Writer]) -> None:
     assert count == len(values)
 
 
-def _check_commits(harness: Harness, scope: str, writers: list[_Writer]) -> None:
+def _check_commits(harness: Harness, scope: str, writers: list[Writer]) -> None:
     store = harness.store
     for writer in writers:
         plain, padding = store.get_many(scope, [f"a-{writer.number}", f"b-{writer.number}"])
@@ -169,7 +179,7 @@ def _check_commits(harness: Harness, scope: str, writers: list[_Writer]) -> None
         assert writer.results == list(range(writer.last + 1))
 
 
-def _check_truncates(harness: Harness, scope: str, writers: list[_Writer]) -> None:
+def _check_truncates(harness: Harness, scope: str, writers: list[Writer]) -> None:
     for writer in writers:
         key = f"log-{writer.number}"
         head = harness.store.head(scope, key)
@@ -186,7 +196,7 @@ def _check_truncates(harness: Harness, scope: str, writers: list[_Writer]) -> No
         assert values == [[writer.number, state.generation, at] for at in range(state.first, state.length)]
 
 
-def _check_leases(harness: Harness, scope: str, writers: list[_Writer]) -> None:
+def _check_leases(harness: Harness, scope: str, writers: list[Writer]) -> None:
     tokens = [token for writer in writers for token in writer.results]
     assert len(tokens) == len(set(tokens))
     for writer in writers:
@@ -203,7 +213,7 @@ def _check_leases(harness: Harness, scope: str, writers: list[_Writer]) -> None:
     assert harness.lock.release(lease)
 
 
-_CHECKS: dict[str, Callable[[Harness, str, list[_Writer]], None]] = {
+_CHECKS: dict[str, Check] = {
     "records": _check_records,
     "logs": _check_logs,
     "commits": _check_commits,

@@ -118,12 +118,50 @@ def leases(store: Store, lock: Lock, scope: str, writer: int, number: int) -> in
         return lease.token
 
 
+def large_text(writer: int, number: int) -> str:
+    """Return a text of 100 KB to a megabyte whose every part tells where it comes from."""
+    sign = f"{writer}.{number};"
+    return sign * ((100_000 + number * 377_777 % 900_000) // len(sign))
+
+
+def large_batch(writer: int, number: int) -> list[str]:
+    """Return many small entries or some large ones, as many and as much as every backend takes at once."""
+    count, size = ((1_000, 20), (40, 50_000), (300, 2_000))[number % 3]
+    return [f"{writer}.{number}.{index};".ljust(size, "x") for index in range(count)]
+
+
+def restored(writer: int, number: int) -> tuple[int, list[str]] | None:
+    """Return where the log that an operation of `restores` leaves begins, and its entries; None if it leaves none."""
+    return None if number % 2 else (number % 4 * 350, large_batch(writer, number // 2))
+
+
+def large_values(store: Store, _: Lock, scope: str, writer: int, number: int) -> str:
+    """Put a large record over the one before."""
+    return store.put(scope, f"own-{writer}", large_text(writer, number))
+
+
+def large_batches(store: Store, _: Lock, scope: str, writer: int, number: int) -> int:
+    """Append a large batch to a log of one's own."""
+    return store.append(scope, f"log-{writer}", large_batch(writer, number)).start
+
+
+def restores(store: Store, _: Lock, scope: str, writer: int, number: int) -> int | bool:
+    """Restore a large log, or drop it."""
+    log = restored(writer, number)
+    if log is None:
+        return store.drop(scope, f"log-{writer}")
+    return store.restore_log(scope, f"log-{writer}", *log).length
+
+
 OPERATIONS: dict[str, Operation] = {
     "records": records,
     "logs": logs,
     "commits": commits,
     "truncates": truncates,
     "leases": leases,
+    "large-values": large_values,
+    "large-batches": large_batches,
+    "restores": restores,
 }
 
 

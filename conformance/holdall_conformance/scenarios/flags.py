@@ -108,7 +108,7 @@ def names_exact(harness: Harness) -> None:
         assert [lock.flag(other) for other in names] == [False] * (number + 1) + [True] * (len(names) - number - 1)
 
 
-@scenario("flags.raised-and-lowered-at-once")
+@scenario("flags.raised-and-lowered-at-once", level="full")
 def raised_and_lowered_at_once(harness: Harness) -> None:
     """Threads that raise and lower one flag at once raise no error, and the flag is then raised or not."""
     locks, key = [harness.lock, harness.open_lock()], harness.new_key()

@@ -183,7 +183,7 @@ def shared_by_threads(harness: Harness) -> None:
     assert store.tail(scope, "shared", 1)[0].position == 191
 
 
-@scenario("handles.opened-by-many-at-once")
+@scenario("handles.opened-by-many-at-once", level="full")
 def opened_by_many_at_once(harness: Harness) -> None:
     """16 threads that open a store or a lock on the same storage at once all succeed."""
     scope = harness.new_scope()

@@ -107,7 +107,7 @@ def one_winner(harness: Harness) -> None:
         assert winners[0].token >= least
 
 
-@scenario("leases.guards-a-counter")
+@scenario("leases.guards-a-counter", level="full")
 def guards_a_counter(harness: Harness) -> None:
     """Increments by read and write under the lock lose nothing, and their fenced writes are all let in."""
     store, scope, key = harness.store, harness.new_scope(), harness.new_key()

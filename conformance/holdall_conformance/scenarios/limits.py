@@ -129,7 +129,7 @@ def values(harness: Harness) -> None:
     assert values_of(store.tail(scope, "full", 1)) == [text_of(most)]
 
 
-@scenario("limits.bytes-not-characters")
+@scenario("limits.bytes-not-characters", level="full")
 def bytes_not_characters(harness: Harness) -> None:
     """The limit of values counts bytes of UTF-8 and of escapes, not characters."""
     store, scope, most = harness.store, harness.new_scope(), harness.capabilities.max_value_bytes

@@ -126,7 +126,7 @@ def sweep_keeps_large_logs(harness: Harness) -> None:
     assert values_of(restored)[100].strip() == "0"
 
 
-@scenario("logs.growing-does-not-slow-down")
+@scenario("logs.growing-does-not-slow-down", level="full")
 def growing_does_not_slow_down(harness: Harness) -> None:
     """A log beyond 16 MB still takes small appends and gives its tail: it is not one growing document."""
     store, scope = harness.store, harness.new_scope()

@@ -11,7 +11,7 @@ _LIMITS = (999, 1_000, 1_001, 1_500, 1_999, 2_000, 2_001, 50_000)
 _LARGE = 18
 
 
-@scenario("logs.high-limits")
+@scenario("logs.high-limits", level="full")
 def high_limits(harness: Harness) -> None:
     """Read with a limit, and tail, give as many entries of a log of 2,000 as they are asked for."""
     store, scope = harness.store, harness.new_scope()

@@ -211,7 +211,7 @@ def listed_is_readable(harness: Harness) -> None:
         assert store.get(scope, record.key) == record
 
 
-@scenario("paging.large-values")
+@scenario("paging.large-values", level="full")
 def large_values(harness: Harness) -> None:
     """A scan over large values gives all of them, in as many pages as it takes."""
     store, scope = harness.store, harness.new_scope()

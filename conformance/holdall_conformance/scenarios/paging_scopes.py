@@ -127,7 +127,7 @@ def marks_hide_nothing(harness: Harness) -> None:
     assert list(store.iter_keys(scope)) == ["a", "m050x", "z"]
 
 
-@scenario("paging.scopes-behind-bare-marks")
+@scenario("paging.scopes-behind-bare-marks", level="full")
 def scopes_behind_bare_marks(harness: Harness) -> None:
     """Scopes that hold only marks are passed over, and the live scopes around them are listed."""
     store, base = harness.store, harness.new_scope()

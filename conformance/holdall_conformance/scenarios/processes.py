@@ -10,6 +10,7 @@ from holdall_conformance.children import Child, Children, soon, wait_until
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
 from holdall_conformance.scenarios.processes_work import check_batches
+from holdall_conformance.scenarios.support import lease_of
 
 _WORK = "holdall_conformance.scenarios.processes_work"
 _WRITERS, _TIMES = 6, 25
@@ -54,7 +55,7 @@ def _increments(harness: Harness, function: str, times: int, writers: int) -> tu
     return None if record is None else record.value, said
 
 
-@scenario("processes.increments-by-version", "cross_process")
+@scenario("processes.increments-by-version", "cross_process", level="full")
 def increments_by_version(harness: Harness) -> None:
     """Of N processes that each increment a record M times by compare-and-set, no increment is lost."""
     writers, times = harness.racers(_WRITERS), harness.scaled(_TIMES)
@@ -103,7 +104,7 @@ class _Race:
             racer.finish()
 
 
-@scenario("processes.one-winner-per-expectation", "cross_process")
+@scenario("processes.one-winner-per-expectation", "cross_process", waits=True)
 def one_winner_per_expectation(harness: Harness) -> None:
     """Of many processes that race to create a record, or to append at one length, exactly one wins."""
     store = harness.store
@@ -122,7 +123,7 @@ def one_winner_per_expectation(harness: Harness) -> None:
         race.end()
 
 
-@scenario("processes.one-winner-per-lease", "cross_process")
+@scenario("processes.one-winner-per-lease", "cross_process", waits=True)
 def one_winner_per_lease(harness: Harness) -> None:
     """Of many processes that race for a free, a released or an expired lease, exactly one wins, with a higher token."""
     lock, key = harness.lock, harness.new_key()
@@ -134,8 +135,7 @@ def one_winner_per_lease(harness: Harness) -> None:
             assert token >= 1
         for number in range(_ROUNDS):
             name = f"{key}-expires-{number}"
-            lease = lock.try_acquire(name, ttl=ttl)
-            assert lease is not None
+            lease = lease_of(lock, name, ttl=ttl)
             tokens = race.run("acquire", name)
             assert len(tokens) <= 1  # the start may be late, but two never win
             assert all(token > lease.token for token in tokens)
@@ -145,9 +145,7 @@ def one_winner_per_lease(harness: Harness) -> None:
 
 def _race_for_former(race: _Race, harness: Harness, key: str, ttl: float) -> None:
     """Race for keys that somebody had: one let it go, the other let it expire."""
-    released, expired = (harness.lock.try_acquire(f"{key}-{kind}", ttl=ttl) for kind in ("released", "expired"))
-    assert released is not None
-    assert expired is not None
+    released, expired = (lease_of(harness.lock, f"{key}-{kind}", ttl=ttl) for kind in ("released", "expired"))
     harness.lock.release(released)
     (token,) = race.run("acquire", released.key)
     assert token > released.token
@@ -176,7 +174,7 @@ def _check_cover(acknowledged: list[list[Any]], length: int) -> None:
     assert end == length
 
 
-@scenario("processes.appends-whole-and-in-order", "cross_process")
+@scenario("processes.appends-whole-and-in-order", "cross_process", level="full")
 def appends_whole_and_in_order(harness: Harness) -> None:
     """Processes that append batches of many sizes at once leave no gap, torn batch or wrong order; readers agree."""
     store, scope = harness.store, harness.new_scope()

@@ -259,6 +259,7 @@ def _second_lock(harness: Harness, handles: _Handles) -> Any:
 def fork_while_busy(parent: Parent, harness: Harness, asynchronous: bool, scope: str) -> None:  # noqa: FBT001 - comes as JSON
     """Fork again and again while threads work with the same handles."""
     handles = _Handles(harness, scope, asynchronous=asynchronous)
+    handles.run(lambda: handles.store.get(handles.scope, "k"))  # whoever closes the handle owns it
     lease = handles.run(lambda: handles.lock.try_acquire(handles.scope, ttl=PATIENCE))
     ending, failures = threading.Event(), []
 

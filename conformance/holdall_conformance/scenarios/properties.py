@@ -88,7 +88,7 @@ def any_text_as_key(harness: Harness) -> None:
     _for_all(harness, st.lists(_texts, min_size=1, max_size=6, unique=True), check)
 
 
-@scenario("keys.any-text-as-scope")
+@scenario("keys.any-text-as-scope", level="full")
 def any_text_as_scope(harness: Harness) -> None:
     """Whatever texts end the names of scopes, their records do not meet, and clearing one spares the others."""
     store, base = harness.store, harness.new_scope()

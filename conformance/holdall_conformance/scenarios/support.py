@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from holdall import Entry, Head, Lease, Lock, Page, Record, Store, StoreTimeout
 from holdall.clock import boot_time
 from holdall_conformance.absence import Absent
+from holdall_conformance.processors import on_any_processor
 
 __all__ = [
     "all_items",
@@ -107,11 +108,12 @@ def demand_any(store: Store, *operations: str) -> None:
 
 def fill(store: Store, scope: str, values: Mapping[str, Any], *, ttl: float | None = None) -> None:
     """Write records of which a clause is not about how they are written."""
+    options: dict[str, Any] = {} if ttl is None else {"ttl": ttl}  # not every store takes it
     if has(store, "put_many"):
-        store.put_many(scope, values, ttl=ttl)
+        store.put_many(scope, values, **options)
         return
     for key, value in values.items():
-        store.put(scope, key, value, ttl=ttl)
+        store.put(scope, key, value, **options)
 
 
 def append_all(store: Store, scope: str, key: str, values: Sequence[Any]) -> None:
@@ -167,7 +169,7 @@ def in_threads(functions: Sequence[Callable[[], Any]]) -> list[Any]:
             results[index] = error
 
     threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(functions)]
-    with interleaving():
+    with interleaving(), on_any_processor():
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -164,7 +164,7 @@ def deep_as_promised(harness: Harness) -> None:
     _comes_back(harness, [_nested(128, kind) for kind in ("list", "dict", "mixed")])
 
 
-@scenario("values.wide")
+@scenario("values.wide", level="full")
 def wide(harness: Harness) -> None:
     """Long lists, many fields and long texts come back whole."""
     _comes_back(harness, [list(range(20_000)), {f"field {number}": number for number in range(5_000)}, "é😀" * 50_000])

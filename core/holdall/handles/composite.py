@@ -18,7 +18,7 @@ from holdall.handles.transaction import Buffer
 from holdall.values import ABSENT, Entry, Fence, Head, Record
 
 if TYPE_CHECKING:
-    from holdall.spi import Environment
+    from holdall.spi import Connection, Environment
 
 _FIRST_DELAY, _LAST_DELAY, _GROWTH = 0.005, 0.25, 1.6
 _FOLLOW_LAST_DELAY = 1.0
@@ -142,9 +142,15 @@ async def iter_entries(store: Any, scope: str, key: str, start: int) -> AsyncIte
 
 
 async def follow(
-    store: Any, environment: Environment, scope: str, key: str, start: int, timeout: float | None
+    store: Any,
+    environment: Environment,
+    scope: str,
+    key: str,
+    start: int,
+    timeout: float | None,
+    connection_of: Callable[[], Connection | None],
 ) -> AsyncIterator[Entry]:
-    """As `Store.follow`, by polling with waits that grow while nothing comes."""
+    """As `Store.follow`: waits where the backend has a way to, else polls with waits that grow while nothing comes."""
     position, patience = check_count(start, "start"), check_seconds(timeout, "timeout")
     seen: Head | None = None
     backoff = Backoff(environment, _FOLLOW_LAST_DELAY)
@@ -163,7 +169,15 @@ async def follow(
         left = quiet_since + patience - boot_time()
         if left <= 0:
             return
-        await backoff.wait(left)
+        if not await _told(connection_of(), scope, key, position, left):
+            await backoff.wait(left)
+
+
+async def _told(connection: Connection | None, scope: str, key: str, position: int, seconds: float) -> bool:
+    """Wait until the backend tells that a log may be longer; return whether it has a way to."""
+    if connection is None or connection.wait is None:
+        return False
+    return await connection.wait(scope, key, position, seconds)
 
 
 def _check_same(seen: Head | None, now: Head | None) -> None:

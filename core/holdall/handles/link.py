@@ -193,6 +193,10 @@ class AsyncLink(Link):
         """Return a driver as operations are to call it."""
         return self._runner.prepared(driver)
 
+    def waiting_connection(self) -> Connection | None:
+        """Return the connection if its way to wait suspends, and does not block the event loop."""
+        return self.connection if self.opening.adapter.io == "suspending" else None
+
     async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run an operation to its end."""
         return await self._runner.run(coroutine)

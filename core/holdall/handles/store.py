@@ -97,7 +97,10 @@ class StoreHandle(Handle[SyncLink]):
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: float | None = None) -> Iterator[Entry]:
         """As `Store.follow`."""
         place = Locating(self.adapter, "follow", scope, key)
-        return drive_iterator(place.each(composite.follow(self._face, self._environment, scope, key, start, timeout)))
+        entries = composite.follow(
+            self._face, self._environment, scope, key, start, timeout, lambda: self._link.connection
+        )
+        return drive_iterator(place.each(entries))
 
     def close(self) -> None:
         """As `Store.close`."""
@@ -165,7 +168,7 @@ class AsyncStoreHandle(Handle[AsyncLink]):
 
     def follow(self, scope: str, key: str, start: int = 0, *, timeout: float | None = None) -> AsyncIterator[Entry]:
         """As `Store.follow`."""
-        entries = composite.follow(self, self._environment, scope, key, start, timeout)
+        entries = composite.follow(self, self._environment, scope, key, start, timeout, self._link.waiting_connection)
         return Locating(self.adapter, "follow", scope, key).each(entries)
 
     async def close(self) -> None:

@@ -113,12 +113,7 @@ def test_levels_hold_each_other():
 
 def test_base_has_races_of_two_processes_on_records_logs_and_leases():
     racing = {each.id for each in chosen("base") if each.group == "processes" and "cross_process" in each.needs}
-    assert {
-        "processes.increments-by-version",
-        "processes.one-winner-per-expectation",
-        "processes.one-winner-per-lease",
-        "processes.appends-whole-and-in-order",
-    } <= racing
+    assert {"processes.one-winner-per-expectation", "processes.one-winner-per-lease"} <= racing
 
 
 def test_ids_are_stable_words_and_sentences_prove_something():

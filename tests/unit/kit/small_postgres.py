@@ -1,15 +1,25 @@
-"""The way to a Postgres server: a pool of connections, one statement an operation."""
+"""A small adapter for tests: Postgres as a `Backend`, one table of keys and payloads, one statement a primitive.
+
+Everything is derived from it, so that lies of the port and of the derived parts can be told here, and found by the kit.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from holdall.errors import Unavailable
-from holdall_adapters.postgres.errors import translated
+import psycopg
+import psycopg_pool
 
-__all__ = ["Server"]
+from holdall import hookimpl, plugins
+from holdall.errors import Unavailable
+from holdall.keys import prefix_end
+from holdall.spi import ABSENT, ANY, Adapter, BackendItem, Environment, Mismatch, Tag
+from holdall_adapters.postgres import CAPABILITIES
+from holdall_adapters.postgres.errors import translated
 
 _MOST_CONNECTIONS = 8
 _SCHEMA_LOCK = 0x686F6C64616C6C
@@ -52,7 +62,7 @@ def _until(deadline: float, generator: Generator[Any, Any, Any]) -> Generator[An
         return end.value
 
 
-class Server:
+class SmallServer:
     """A server, and the pool of connections to it; a pool of the caller's is left open."""
 
     def __init__(self, psycopg: Any, pool: Any, timeout: float, *, owns_pool: bool) -> None:
@@ -62,7 +72,7 @@ class Server:
         self._owns_pool = owns_pool
 
     @classmethod
-    def connect(cls, psycopg: Any, pools: Any, address: str, timeout: float) -> Server:
+    def connect(cls, psycopg: Any, pools: Any, address: str, timeout: float) -> SmallServer:
         """Return a server by its address, with a pool of its own.
 
         Args:
@@ -115,15 +125,15 @@ class Server:
         try:
             cursor = connection.execute(statement, parameters, binary=True)
             return cursor.rowcount, cursor.fetchall() if cursor.description else []
-        except self._psycopg.Error as error:
-            raise translated(error, self._psycopg, writing=writing) from error
+        except psycopg.Error as error:
+            raise translated(error, writing=writing) from error
         finally:
             self._pool.putconn(connection)
 
     def _take(self) -> Any:
         try:
             return self._pool.getconn(self._timeout)
-        except self._psycopg.Error as error:
+        except psycopg.Error as error:
             message = "no connection to the server could be had in time"
             raise Unavailable(message) from error
 
@@ -134,8 +144,8 @@ class Server:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
                 connection.execute(_SCHEMA)
-        except self._psycopg.Error as error:
-            raise translated(error, self._psycopg, writing=False) from error
+        except psycopg.Error as error:
+            raise translated(error, writing=False) from error
         finally:
             self._pool.putconn(connection)
 
@@ -143,3 +153,98 @@ class Server:
         """Close the pool, unless it is the caller's."""
         if self._owns_pool:
             self._pool.close()
+
+
+_MOST_ROWS = 2**31 - 1
+
+_GET = "SELECT key, payload, tag FROM holdall_items WHERE key = %s"
+_PUT = """INSERT INTO holdall_items (key, payload, tag) VALUES (%s, %s, %s)
+    ON CONFLICT (key) DO UPDATE SET payload = excluded.payload, tag = excluded.tag"""
+_PUT_NEW = "INSERT INTO holdall_items (key, payload, tag) VALUES (%s, %s, %s) ON CONFLICT (key) DO NOTHING"
+_REPLACE = "UPDATE holdall_items SET payload = %s, tag = %s WHERE key = %s AND tag = %s"
+_DELETE = "DELETE FROM holdall_items WHERE key = %s"
+_DELETE_TAGGED = "DELETE FROM holdall_items WHERE key = %s AND tag = %s"
+_SCAN = "SELECT key, payload, tag FROM holdall_items WHERE key >= %s AND key > %s"
+_NOW = "SELECT extract(epoch FROM clock_timestamp())::float8"
+
+
+class SmallBackend:
+    """A `Backend` over one table; tags are random."""
+
+    def __init__(self, server: SmallServer, environment: Environment) -> None:
+        self._server = server
+        self._environment = environment
+
+    async def get(self, key: bytes) -> BackendItem | None:
+        """Return what is under a key."""
+        _, rows = self._server.run(_GET, (key,), writing=False)
+        return BackendItem(*rows[0]) if rows else None
+
+    async def put(self, key: bytes, payload: bytes, expect: Tag) -> Tag:
+        """Write if the key is as expected."""
+        tag = self._environment.new_id()
+        if expect is ANY or expect is ABSENT:
+            statement = _PUT if expect is ANY else _PUT_NEW
+            count, _ = self._server.run(statement, (key, payload, tag), writing=True)
+        else:
+            count, _ = self._server.run(_REPLACE, (payload, tag, key, expect), writing=True)
+        if count != 1:
+            raise Mismatch
+        return tag
+
+    async def delete(self, key: bytes, expect: Tag) -> None:
+        """Delete if the key is as expected."""
+        if expect is ANY:
+            self._server.run(_DELETE, (key,), writing=True)
+            return
+        count, _ = self._server.run(_DELETE_TAGGED, (key, expect), writing=True)
+        if count != 1:
+            raise Mismatch
+
+    async def scan(self, prefix: bytes, after: bytes | None, limit: int) -> Sequence[BackendItem]:
+        """Return items in order; bytea sorts as unsigned bytes."""
+        parameters: list[Any] = [prefix, after or b""]
+        end = prefix_end(prefix)
+        bound = "" if end is None else " AND key < %s"
+        parameters += [] if end is None else [end]
+        _, rows = self._server.run(
+            f"{_SCAN}{bound} ORDER BY key LIMIT %s", (*parameters, min(limit, _MOST_ROWS)), writing=False
+        )
+        return [BackendItem(*row) for row in rows]
+
+    async def now(self) -> float:
+        """Return the server's clock in seconds."""
+        _, rows = self._server.run(_NOW, (), writing=False)
+        return float(rows[0][0])
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+
+async def open_backend(target):
+    address = "postgresql" + target.url.text[len(target.url.scheme) :]
+    server = SmallServer.connect(psycopg, psycopg_pool, address, target.timeout)
+    server.create()
+    return SmallBackend(server, target.environment)
+
+
+@contextlib.contextmanager
+def registered() -> Iterator[None]:
+    """Let URLs of the scheme smallpostgres be opened."""
+
+    class Plugin:
+        @hookimpl
+        def holdall_adapter(self):
+            return Adapter(
+                name="smallpostgres",
+                schemes=("smallpostgres",),
+                summary="-",
+                capabilities=replace(CAPABILITIES, atomic_commit=False, max_commit_operations=1, native_follow=False),
+                backend=open_backend,
+            )
+
+    plugin = Plugin()
+    plugins.register(plugin)
+    yield
+    plugins.unregister(plugin)

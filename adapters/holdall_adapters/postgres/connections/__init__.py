@@ -1,0 +1,1 @@
+"""The ways to a server: connections made, bounded, pooled, and lent by the caller."""
