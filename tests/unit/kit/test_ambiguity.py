@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
@@ -165,14 +166,10 @@ def says_absent(_, error, writing):
         (
             says_nothing_was_applied,
             "leases-tell-the-truth",
-            "release, drop reply at request 3: returned, but False",
+            ", drop reply at request 3: returned, but False",
         ),
         (says_nothing_was_applied, "outages-tell-the-truth", "raised Unavailable, and it was applied"),
-        (
-            sends_again,
-            "records-are-written-once",
-            "put with a version as expect, drop reply at request 2: raised Conflict",
-        ),
+        (sends_again, "records-are-written-once", ", drop reply at request 2: raised Conflict"),
         (sends_again, "logs-are-written-once", "raised"),
         (says_absent, "reads-are-true", "get, drop reply: returned None, and 'v' is there"),
         (says_absent, "log-reads-are-true", "head, drop reply: returned None"),
@@ -189,8 +186,11 @@ def test_a_write_that_is_done_again_after_a_lost_reply_is_found(small_url, monke
         Access, "replace", lambda self, key, decide, _, *more: replace(self, key, decide, lambda _: False, *more)
     )
     told = failure_of("logs-are-written-once", small_url)
-    assert "append, drop reply at request 2: returned, but the log holds" in told
-    assert "update, drop reply" in failure_of("records-are-written-once", small_url)
+    # Where the second try overtakes the first on the way to the server, even this backend writes once.
+    assert re.search(r"^append.*, drop reply at request \d: returned, but the log holds", told, re.MULTILINE)
+    assert re.search(
+        r"^(update|put).*, drop reply at request \d", failure_of("records-are-written-once", small_url), re.M
+    )
 
 
 def test_a_write_that_gives_up_on_a_late_reply_is_found(postgres_url):
