@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from holdall_conformance.children import PATIENCE, Parent, wait_until
 from holdall_conformance.harness import Harness
 
 MOST_IN_BATCH = 20
+_REST = 0.002
+"""Seconds between the rounds of who does the same until told to stop, so that others get their turn at any lock."""
 
 
 def patient_store(harness: Harness) -> Store:
@@ -27,6 +30,12 @@ def patient_store(harness: Harness) -> Store:
 def _begin(parent: Parent) -> None:
     parent.say("ready")
     wait_until(parent.hear())
+
+
+def _told_to_stop(parent: Parent) -> bool:
+    """Rest, and tell whether there is to be no further round."""
+    time.sleep(_REST)
+    return parent.told()
 
 
 def increment_by_version(parent: Parent, harness: Harness, scope: str, times: int, _: int) -> None:
@@ -137,7 +146,7 @@ def read_along(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Read a growing log in every way until told to stop, and say how often it was seen."""
     store, looks = patient_store(harness), 0
     parent.say("ready")
-    while not parent.told():
+    while not _told_to_stop(parent):
         before, entries, last, after = (
             store.head(scope, key),
             store.read(scope, key),
@@ -180,7 +189,7 @@ def truncate_along(parent: Parent, harness: Harness, scope: str, key: str) -> No
     """Truncate a growing log again and again until told to stop, and say how many entries were forgotten."""
     store, gone = patient_store(harness), 0
     parent.say("ready")
-    while not parent.told():
+    while not _told_to_stop(parent):
         head = store.head(scope, key)
         if head is not None and head.length > head.first + MOST_IN_BATCH:
             forgotten = store.truncate(scope, key, head.length - 5)
@@ -195,7 +204,7 @@ def read_truncated(parent: Parent, harness: Harness, scope: str, key: str) -> No
     """Read a log that is truncated meanwhile until told to stop, and say how often it was seen."""
     store, looks = patient_store(harness), 0
     parent.say("ready")
-    while not parent.told():
+    while not _told_to_stop(parent):
         head = store.head(scope, key)
         try:
             entries = store.read(scope, key, 0 if head is None else head.first)
@@ -215,7 +224,7 @@ def drop_along(parent: Parent, harness: Harness, scope: str, key: str) -> None:
     """Drop a log whenever it has grown, until told to stop, and say which incarnations were dropped."""
     store, dropped = patient_store(harness), []
     parent.say("ready")
-    while not parent.told():
+    while not _told_to_stop(parent):
         head = store.head(scope, key)
         if head is None or head.length < MOST_IN_BATCH:
             continue
