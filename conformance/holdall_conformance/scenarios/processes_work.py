@@ -209,7 +209,7 @@ def read_truncated(parent: Parent, harness: Harness, scope: str, key: str) -> No
         try:
             entries = store.read(scope, key, 0 if head is None else head.first)
         except Truncated as truncated:
-            if head is None or truncated.first <= head.first:
+            if truncated.first <= (0 if head is None else head.first):
                 raise
             continue
         check_batches(entries, from_start=False)

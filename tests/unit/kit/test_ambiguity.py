@@ -189,7 +189,7 @@ def test_a_write_that_is_done_again_after_a_lost_reply_is_found(small_url, monke
     # Where the second try overtakes the first on the way to the server, even this backend writes once.
     assert re.search(r"^append.*, drop reply at request \d: returned, but the log holds", told, re.MULTILINE)
     assert re.search(
-        r"^(update|put).*, drop reply at request \d", failure_of("records-are-written-once", small_url), re.M
+        r"^(update|put).*, drop reply at request \d", failure_of("records-are-written-once", small_url), re.MULTILINE
     )
 
 
