@@ -1,4 +1,4 @@
-"""The Postgres adapter, on a real server: every clause of the kit, and those of level base through a pooler."""
+"""The Postgres adapter: every clause of the kit on a real server, and again through a pooler."""
 
 from __future__ import annotations
 
@@ -33,4 +33,3 @@ class TestPostgres(OnServer):
 
 class TestPostgresThroughPgBouncer(OnServer):
     url_fixture = "pgbouncer_url"
-    level = "base"
