@@ -55,6 +55,45 @@ def pgbouncer_url(given: Given, postgres_url: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def mongodb_url(given: Given) -> Iterator[str]:
+    """The URL of a database of a MongoDB server with transactions."""
+    with given(servers.mongodb) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def lone_mongodb_url(given: Given) -> Iterator[str]:
+    """The URL of a database of a MongoDB server that belongs to no replica set."""
+    with given(lambda: servers.local_mongo(alone=True)) as server:
+        yield server.url
+
+
+@contextlib.contextmanager
+def _database_of_its_own(url: str) -> Generator[str]:
+    import pymongo  # noqa: PLC0415 - most runs of tests need no driver
+
+    name = f"test_{uuid.uuid4().hex}"
+    address, _, options = url.partition("?")
+    yield f"{address.rpartition('/')[0]}/{name}?{options}"
+    with pymongo.MongoClient(url) as client:
+        client.drop_database(name)
+
+
+@pytest.fixture
+def mongodb_database(mongodb_url: str) -> Iterator[str]:
+    """The URL of an empty database of the test's own, on a server with transactions."""
+    with _database_of_its_own(mongodb_url) as url:
+        yield url
+
+
+@pytest.fixture
+def lone_mongodb_database(lone_mongodb_url: str) -> Iterator[str]:
+    """The URL of an empty database of the test's own, on a server without transactions."""
+    with _database_of_its_own(lone_mongodb_url) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def local_postgres(given: Given) -> Iterator[servers.LocalPostgres]:
     """A Postgres server of the module's own, to stop, to start and to break."""

@@ -1,12 +1,12 @@
 """The servers that tests need, each by the first way that works here.
 
-1. The URL in `HOLDALL_TEST_POSTGRES_URL`, `HOLDALL_TEST_PGBOUNCER_URL`...
+1. The URL in `HOLDALL_TEST_POSTGRES_URL`, `HOLDALL_TEST_PGBOUNCER_URL`, `HOLDALL_TEST_MONGODB_URL`...
 2. Docker, through testcontainers, where there is a daemon.
 3. A program from a package, on loopback, with a free port and a temporary folder, stopped afterwards.
 
 Where none works, tests are skipped with the reason, or fail under `--require-servers`. In a test, the fixtures
-`postgres_url` and `pgbouncer_url` give them; elsewhere `with servers.postgres() as url`; by hand
-`python -m tests.servers postgres pgbouncer`.
+`postgres_url`, `pgbouncer_url` and `mongodb_url` give them; elsewhere `with servers.postgres() as url`; by hand
+`python -m tests.servers postgres pgbouncer mongodb`.
 """
 
 from __future__ import annotations
@@ -16,25 +16,43 @@ import contextlib
 import signal
 
 from tests.server_kinds.common import Unobtainable, free_port
+from tests.server_kinds.mongodb import LocalMongo, local_mongo, mongodb
 from tests.server_kinds.pgbouncer import pgbouncer
 from tests.server_kinds.postgres import LocalPostgres, local_postgres, postgres
 
-__all__ = ["LocalPostgres", "Unobtainable", "free_port", "local_postgres", "pgbouncer", "postgres"]
+__all__ = [
+    "LocalMongo",
+    "LocalPostgres",
+    "Unobtainable",
+    "free_port",
+    "local_mongo",
+    "local_postgres",
+    "mongodb",
+    "pgbouncer",
+    "postgres",
+]
 
 
 def main() -> None:
     """Start servers, print how tests find them, and wait until interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=main.__doc__)
-    parser.add_argument("names", nargs="+", choices=("postgres", "pgbouncer"))
+    parser.add_argument("names", nargs="+", choices=("postgres", "pgbouncer", "mongodb"))
     names = parser.parse_args().names
     with contextlib.ExitStack() as stack:
-        url = stack.enter_context(postgres())
-        print(f"export HOLDALL_TEST_POSTGRES_URL={url}", flush=True)
-        if "pgbouncer" in names:
-            print(f"export HOLDALL_TEST_PGBOUNCER_URL={stack.enter_context(pgbouncer(url))}", flush=True)
+        if "mongodb" in names:
+            _tell("mongodb", stack.enter_context(mongodb()))
+        if "postgres" in names or "pgbouncer" in names:
+            url = stack.enter_context(postgres())
+            _tell("postgres", url)
+            if "pgbouncer" in names:
+                _tell("pgbouncer", stack.enter_context(pgbouncer(url)))
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # they are being stopped
+
+
+def _tell(name: str, url: str) -> None:
+    print(f"export HOLDALL_TEST_{name.upper()}_URL={url}", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ OVERFULL = 6 * 2**20
 _OVERHEAD = 256
 """Bytes that a batch takes beside its entries: many small ones fill a head too."""
 
+_DROPPED = 64
+"""Batches of former lives of a log whose places are remembered."""
+
 _GONE = is_missing("$i")
 _FIRST, _LENGTH = {"$ifNull": ["$f", 0]}, {"$ifNull": ["$n", 0]}
 _TAIL: dict[str, Any] = {"$ifNull": ["$t", []]}
@@ -133,10 +136,11 @@ def drop(seen: Head, request: LogRequest, write_id: str) -> list[dict[str, Any]]
         write_id: the id of the write.
 
     """
-    place = {"w": "$$each.w", "a": "$$each.a", "e": "$$each.e", "f": "$$each.f"}
+    place = {"w": "$$each.w", "a": "$$each.a", "e": "$$each.e", "f": "$$each.f", "i": "$i"}
     places = {"$map": {"input": _TAIL, "as": "each", "in": place}}
     left = {**_NAME, "m": raised(request.fence), "v": literal(write_id), "pv": "$v", "g": "$$NOW"}
-    left["l"] = {"i": "$i", "t": places}  # for whoever appended at the same moment, and asks now where
+    # For those who appended a moment ago, to this life of the log or to one before, and ask now where.
+    left["l"] = {"$slice": [{"$concatArrays": [{"$ifNull": ["$l", []]}, places]}, -_DROPPED]}
     return unless_refused(_same_life(seen, request), left)
 
 
@@ -201,5 +205,6 @@ def restore(first: int, payload: bytes, count: int, write_id: str) -> list[dict[
         "m": raised(None),
         "v": mine,
         "pv": "$v",
+        "l": "$l",
     }
     return unless_refused([_GONE, {"$ne": ["$v", mine]}, {"$ne": ["$pv", mine]}], made)

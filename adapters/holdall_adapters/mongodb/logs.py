@@ -79,13 +79,14 @@ class MongoLogs(MongoLogChanges):
         if found.get("mine"):
             return {**found["mine"][0], "i": found["i"]}
         if found.get("dropped"):
-            return {**found["dropped"][0], "i": found["l"]["i"]}
+            dropped: Mapping[str, Any] = found["dropped"][0]
+            return dropped
         return await self._batch_in_chunks(found, write_id)
 
     async def _with_batch(self, name: Name, write_id: str, within: Transaction | None) -> dict[str, Any]:
         """Return the head of a log with one of its batches, or of those that were dropped, without what it holds."""
-        fields: dict[str, Any] = dict.fromkeys(("i", "f", "n", "b", "c", "tb", "m", "l.i"), 1)
-        shown = {"_id": 0, "mine": _places("$t", write_id), "dropped": _places("$l.t", write_id), **fields}
+        fields: dict[str, Any] = dict.fromkeys(("i", "f", "n", "b", "c", "tb", "m"), 1)
+        shown = {"_id": 0, "mine": _places("$t", write_id), "dropped": _places("$l", write_id), **fields}
         pipeline: list[dict[str, Any]] = [{"$match": {"s": name[0], "k": name[1]}}, {"$project": shown}]
         documents, _ = await self._deployment.aggregate(LOGS, pipeline, within=within)
         return documents[0] if documents else {}
@@ -170,7 +171,7 @@ class MongoLogs(MongoLogChanges):
 
 def _places(batches: str, write_id: str) -> dict[str, Any]:
     mine: dict[str, Any] = {"input": {"$ifNull": [batches, []]}, "as": "each", "cond": {"$eq": ["$$each.w", write_id]}}
-    place = {"a": "$$each.a", "e": "$$each.e", "f": "$$each.f"}
+    place = {"a": "$$each.a", "e": "$$each.e", "f": "$$each.f", "i": "$$each.i"}
     return {"$map": {"input": {"$filter": mine}, "as": "each", "in": place}}
 
 
