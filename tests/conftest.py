@@ -12,6 +12,9 @@ import pytest
 
 from tests import servers
 
+_SHARED = ("cancelling", "clocks", "crowds", "followers", "names", "refusals")
+pytest.register_assert_rewrite(*(f"tests.adapters.{name}" for name in _SHARED))
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -10,7 +10,7 @@ import pytest
 
 import holdall
 from holdall import ABSENT, Append, OutcomeUnknown, Put, StoreTimeout, Unavailable
-from tests.adapters.postgres_tools import KINDS, opened
+from tests.adapters.handles import KINDS, opened
 
 psycopg = pytest.importorskip("psycopg")
 psycopg_pool = pytest.importorskip("psycopg_pool")

@@ -10,12 +10,13 @@ import pytest
 import holdall
 from holdall import ConfigError, Unavailable
 from holdall_adapters.postgres.connections.pools import MOST_CONNECTIONS
-from tests.adapters.postgres_tools import KINDS
+from tests.adapters.crowds import MANY, ROUNDS, counted_in_tasks, counted_in_threads, use, use_suspending
+from tests.adapters.handles import KINDS
 
 psycopg = pytest.importorskip("psycopg")
 psycopg_pool = pytest.importorskip("psycopg_pool")
 
-MANY, WRITERS = 50, 3 * MOST_CONNECTIONS
+WRITERS = 3 * MOST_CONNECTIONS
 
 
 @pytest.fixture
@@ -24,25 +25,6 @@ def url(postgres_database):
     with holdall.open_store(postgres_database) as store:
         store.put("s", "k", 0)
     return postgres_database
-
-
-def use(store, lock):
-    """Do a little of everything."""
-    store.put("s", "used", 1)
-    assert store.get("s", "used").value == 1
-    store.append("s", "log", [1])
-    store.commit([holdall.Put("s", "a", 1), holdall.Put("s", "b", 1)])
-    with lock.hold("held"):
-        assert lock.held("held")
-
-
-async def use_suspending(store, lock):
-    await store.put("s", "used", 1)
-    assert (await store.get("s", "used")).value == 1
-    await store.append("s", "log", [1])
-    await store.commit([holdall.Put("s", "a", 1), holdall.Put("s", "b", 1)])
-    async with lock.hold("held"):
-        assert await lock.held("held")
 
 
 @pytest.mark.parametrize("autocommit", [False, True])
@@ -158,7 +140,7 @@ def test_a_client_of_the_wrong_kind_is_named(url):
 def test_threads_share_a_pool_that_is_smaller_than_they_are_many(url):
     with holdall.open_store(url) as store:
         counted_in_threads(store)
-        assert store.get("s", "k").value == MANY * 4
+        assert store.get("s", "k").value == MANY * ROUNDS
 
 
 def test_threads_share_a_pool_of_two_of_the_callers(url):
@@ -167,73 +149,15 @@ def test_threads_share_a_pool_of_two_of_the_callers(url):
         holdall.open_store(url, client=pool, timeout=30) as store,
     ):
         counted_in_threads(store)
-        assert store.get("s", "k").value == MANY * 4
+        assert store.get("s", "k").value == MANY * ROUNDS
         assert pool.get_stats()["pool_size"] <= 2
-
-
-def counted_in_threads(store):
-    """Count in threads, each in transactions that also use the store and a lease inside."""
-    errors = []
-    lock = holdall.open_lock(store)
-
-    def work(number):
-        try:
-            for _ in range(4):
-                store.append("s", f"log{number}", [1])
-
-                def add(transaction):
-                    value = transaction.get("s", "k").value
-                    assert store.get("s", f"none{number}") is None
-                    store.update("s", f"own{number}", lambda value: (value or 0) + 1)
-                    assert next(store.follow("s", f"log{number}", timeout=0)).value == 1
-                    transaction.put("s", "k", value + 1)
-
-                store.transaction(add, attempts=10_000)
-                with lock.hold(f"lease{number}"):
-                    store.put("s", f"held{number}", 1)
-        except Exception as error:  # noqa: BLE001 - the test shows it
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=[number]) for number in range(MANY)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert errors == []
-    assert not any(thread.is_alive() for thread in threads)
-    lock.close()
-
-
-async def counted_in_tasks(store):
-    lock = holdall.open_async_lock(store)
-
-    async def work(number):
-        for _ in range(4):
-            await store.append("s", f"log{number}", [1])
-
-            async def add(transaction):
-                value = (await transaction.get("s", "k")).value
-                assert await store.get("s", f"none{number}") is None
-                await store.update("s", f"own{number}", lambda value: (value or 0) + 1)
-                async for entry in store.follow("s", f"log{number}", timeout=0):
-                    assert entry.value == 1
-                transaction.put("s", "k", value + 1)
-
-            await store.transaction(add, attempts=10_000)
-            async with lock.hold(f"lease{number}"):
-                await store.put("s", f"held{number}", 1)
-
-    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
-        for number in range(MANY):
-            group.create_task(work(number))
-    await lock.close()
 
 
 def test_tasks_share_a_pool_that_is_smaller_than_they_are_many(url):
     async def main():
         async with holdall.open_async_store(url) as store:
             await counted_in_tasks(store)
-            assert (await store.get("s", "k")).value == MANY * 4
+            assert (await store.get("s", "k")).value == MANY * ROUNDS
 
     asyncio.run(main())
 
@@ -245,7 +169,7 @@ def test_tasks_share_a_pool_of_two_of_the_callers(url):
             holdall.open_async_store(url, client=pool, timeout=30) as store,
         ):
             await counted_in_tasks(store)
-            assert (await store.get("s", "k")).value == MANY * 4
+            assert (await store.get("s", "k")).value == MANY * ROUNDS
 
     asyncio.run(main())
 

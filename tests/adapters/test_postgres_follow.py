@@ -11,7 +11,7 @@ import holdall
 from holdall_adapters.postgres import listening
 from holdall_adapters.postgres.log_statements import name_of_log
 from tests.adapters.followers import NEVER, Follower, hear_everything
-from tests.adapters.postgres_tools import KINDS
+from tests.adapters.handles import KINDS
 
 psycopg = pytest.importorskip("psycopg")
 

@@ -14,7 +14,7 @@ from holdall_adapters.postgres.store import PostgresStore
 from holdall_conformance.children import Children, soon, wait_until
 from holdall_conformance.harness import Harness
 from tests import servers
-from tests.adapters.postgres_tools import KINDS, opened
+from tests.adapters.handles import KINDS, opened
 
 psycopg = pytest.importorskip("psycopg")
 

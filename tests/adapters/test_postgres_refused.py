@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import socket
-import time
 import traceback
 
 import pytest
 
 import holdall
-from holdall import ConfigError, HoldallError, Unavailable
+from holdall import ConfigError, Unavailable
 from tests import servers
-from tests.adapters.postgres_tools import KINDS, opened, with_database
+from tests.adapters.handles import KINDS, opened, with_database
+from tests.adapters.refusals import ENCODED, PASSWORD, TIMEOUT, told
 
 psycopg = pytest.importorskip("psycopg")
 
-TIMEOUT = 3.0
-PASSWORD, ENCODED = "g-hei/m#1", "g-hei%2Fm%231"
+__all__ = ["told"]
+
 HBA = (
     "host all secretive 127.0.0.1/32 scram-sha-256",
     "hostssl all tls_only 127.0.0.1/32 trust",
@@ -47,30 +46,6 @@ def strict(given):
 
 def url_of(server, role, database="used", password=ENCODED):
     return f"postgresql://{role}:{password}@127.0.0.1:{server.port}/{database}"
-
-
-@pytest.fixture
-def told(caplog):
-    """Run something that must fail, and return the error; nothing that it shows holds the password."""
-    caplog.set_level(logging.DEBUG)
-
-    def run(kind, url, expected, match, use=None, **named):
-        started = time.monotonic()
-        with pytest.raises(expected) as caught, opened(kind, url, timeout=TIMEOUT, **named) as handles:
-            use(handles)
-        assert time.monotonic() - started < 10 * TIMEOUT, "it hangs"
-        assert isinstance(caught.value, HoldallError)
-        seen = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + caplog.text
-        error = caught.value
-        while error is not None:
-            seen += repr(error) + str(error) + repr(error.args)
-            error = error.__cause__ or error.__context__
-        for secret in (PASSWORD, ENCODED):
-            assert secret not in seen
-        assert match in str(caught.value)
-        return caught.value
-
-    return run
 
 
 def test_a_wrong_password(kind, strict, told):

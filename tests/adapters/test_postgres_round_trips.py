@@ -12,7 +12,7 @@ import holdall
 from holdall import ABSENT, Append, BatchMismatch, Check, Conflict, Delete, Fenced, LeaseLost, Put
 from holdall_adapters.postgres.connections import connecting
 from holdall_conformance.proxy import Proxy
-from tests.adapters.postgres_tools import KINDS, opened
+from tests.adapters.handles import KINDS, opened
 
 psycopg = pytest.importorskip("psycopg")
 

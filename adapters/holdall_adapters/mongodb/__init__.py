@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote, urlencode
+from urllib.parse import unquote
 
 from holdall.capabilities import Capabilities
 from holdall.environment import BlockingEnvironment
@@ -71,18 +71,25 @@ OPTIONS = (
 
 
 def address_of(target: Target) -> str:
-    """Return the connection string of a target: its own, with the options that are MongoDB's.
+    """Return the connection string of a target without options.
 
     Args:
         target: what the URL says.
 
     """
-    settings = {name: value for name, value in target.options.items() if name not in _OWN and value is not None}
-    address = target.url.text.partition("?")[0]
-    if not settings:
-        return address
-    slash = "" if "/" in address.partition("://")[2] else "/"
-    return f"{address}{slash}?{urlencode(settings)}"
+    return target.url.text.partition("?")[0]
+
+
+def settings_of(target: Target) -> dict[str, Any]:
+    """Return the options of a target that are MongoDB's.
+
+    PyMongo ignores what is wrong with an option in a connection string, but not with one that is given beside it.
+
+    Args:
+        target: what the URL says.
+
+    """
+    return {name: value for name, value in target.options.items() if name not in _OWN and value is not None}
 
 
 def database_of(target: Target) -> str:
@@ -134,9 +141,9 @@ async def connect(target: Target) -> Connection:
     """
     pymongo: Any = import_driver("pymongo", "mongodb", "mongodb")
     database, _ = database_of(target), prefix_of(target)
-    address = address_of(target)
+    address, settings = address_of(target), settings_of(target)
     if target.client is None:
-        client = make_client(pymongo, address, target.timeout, suspending=target.suspending)
+        client = make_client(pymongo, address, settings, target.timeout, suspending=target.suspending)
     else:
         client = check_kind(target.client, suspending=target.suspending)
     deployment = _deployment(pymongo, client, database, target, suspending=target.suspending)
@@ -153,9 +160,9 @@ async def connect(target: Target) -> Connection:
 
     async def sibling() -> Connection:
         if target.client is None:
-            again = make_client(pymongo, address, target.timeout, suspending=False)
+            again = make_client(pymongo, address, settings, target.timeout, suspending=False)
         else:
-            again = make_sibling(pymongo, target.client, address, target.timeout)
+            again = make_sibling(pymongo, target.client, address, settings, target.timeout)
         mind(again)
         other = _deployment(pymongo, again, database, target, suspending=False)
         return _connection(other, BlockingEnvironment(), capabilities, closes=True)

@@ -15,6 +15,9 @@ __all__ = ["Deployment", "Documents"]
 
 Documents = list[dict[str, Any]]
 
+_BATCH = 2_000
+"""Documents of a reply, as far as 16 MB go: a page of keys comes in one."""
+
 
 class Deployment:
     """A database of a deployment, and the client by which it is reached.
@@ -159,7 +162,7 @@ class Deployment:
     async def _collected(
         self, documents: Any, pipeline: Sequence[Mapping[str, Any]], most_bytes: int | None, session: Any
     ) -> tuple[Documents, bool]:
-        cursor = await awaited(documents.aggregate(list(pipeline), session=session))
+        cursor = await awaited(documents.aggregate(list(pipeline), session=session, batchSize=_BATCH))
         if most_bytes is None:
             return await awaited(cursor.to_list(None)), False
         found, size = Documents(), 0

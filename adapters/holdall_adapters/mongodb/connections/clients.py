@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from holdall.errors import ConfigError
@@ -15,12 +16,13 @@ _KINDS = {
 }
 
 
-def make_client(pymongo: Any, address: str, timeout: float, *, suspending: bool) -> Any:
+def make_client(pymongo: Any, address: str, settings: Mapping[str, Any], timeout: float, *, suspending: bool) -> Any:
     """Return a client.
 
     Args:
         pymongo: the module.
         address: a connection string.
+        settings: its options.
         timeout: seconds that bound every command, and the wait for a server.
         suspending: whether its commands are awaited.
 
@@ -33,6 +35,7 @@ def make_client(pymongo: Any, address: str, timeout: float, *, suspending: bool)
     try:
         return make(
             address,
+            **settings,
             appname="holdall",
             serverSelectionTimeoutMS=milliseconds,
             connectTimeoutMS=milliseconds,
@@ -40,8 +43,9 @@ def make_client(pymongo: Any, address: str, timeout: float, *, suspending: bool)
             waitQueueTimeoutMS=milliseconds,
             tz_aware=False,
         )
-    except (pymongo.errors.PyMongoError, ValueError, TypeError) as error:
-        message = f"PyMongo does not take the URL or its options ({type(error).__name__})"
+    except (pymongo.errors.PyMongoError, OSError, ValueError, TypeError) as error:
+        told = "" if isinstance(error, pymongo.errors.InvalidURI) else f": {error}"  # that may show the password
+        message = f"PyMongo does not take the URL or its options ({type(error).__name__}{told})"
         raise ConfigError(message) from error
 
 
@@ -75,18 +79,19 @@ def check_kind(client: Any, *, suspending: bool) -> Any:
     return client
 
 
-def make_sibling(pymongo: Any, client: Any, address: str, timeout: float) -> Any:
+def make_sibling(pymongo: Any, client: Any, address: str, settings: Mapping[str, Any], timeout: float) -> Any:
     """Return a client that blocks, for the thread that renews leases: it reaches what a client of the caller's reaches.
 
     Args:
         pymongo: the module.
         client: a client of the caller's.
         address: the URL, where the client does not tell how it was made.
+        settings: its options.
         timeout: seconds that bound every command.
 
     """
     inner = getattr(client, "delegate", client)  # of Motor
     made_with = getattr(inner, "_init_kwargs", None)
     if not isinstance(made_with, dict):
-        return make_client(pymongo, address, timeout, suspending=False)
+        return make_client(pymongo, address, settings, timeout, suspending=False)
     return _quiet(pymongo.MongoClient)(**made_with)

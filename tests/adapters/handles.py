@@ -1,4 +1,4 @@
-"""What the tests of the Postgres adapter share."""
+"""Stores and locks of either kind, used in one way."""
 
 from __future__ import annotations
 
