@@ -76,7 +76,10 @@ def translated(error: Any, errors: Any, *, writing: bool) -> Exception:
 
 
 def _open_ended(error: Exception, errors: Any, code: int | None, *, writing: bool) -> HoldallError:
-    if writing and isinstance(error, errors.ConnectionFailure | errors.WriteConcernError | errors.WTimeoutError):
+    answered = isinstance(error, errors.OperationFailure) and not isinstance(
+        error, errors.WriteConcernError | errors.WTimeoutError
+    )
+    if writing and not answered:
         return OutcomeUnknown("the reply of the server was lost, or says that a majority may not have the write")
     timed_out = bool(getattr(error, "timeout", False))
     if writing and (timed_out or code in {50, 262}):
