@@ -146,7 +146,7 @@ async def connect(target: Target) -> Connection:
         client = make_client(pymongo, address, settings, target.timeout, suspending=target.suspending)
     else:
         client = check_kind(target.client, suspending=target.suspending)
-    deployment = _deployment(pymongo, client, database, target, suspending=target.suspending)
+    deployment = _deployment(pymongo, client, database, target, target.environment, suspending=target.suspending)
     try:
         with deployment.bounded():
             transactions = await prepare(deployment, create=bool(target.options["create"]))
@@ -164,20 +164,23 @@ async def connect(target: Target) -> Connection:
         else:
             again = make_sibling(pymongo, target.client, address, settings, target.timeout)
         mind(again)
-        other = _deployment(pymongo, again, database, target, suspending=False)
-        return _connection(other, BlockingEnvironment(), capabilities, closes=True)
+        other = _deployment(pymongo, again, database, target, BlockingEnvironment(), suspending=False)
+        return _connection(other, other.environment, capabilities, closes=True)
 
     connection = _connection(deployment, target.environment, capabilities, closes=target.client is None)
     return replace(connection, sibling=sibling)
 
 
-def _deployment(pymongo: Any, client: Any, database: str, target: Target, *, suspending: bool) -> Deployment:
+def _deployment(
+    pymongo: Any, client: Any, database: str, target: Target, environment: Environment, *, suspending: bool
+) -> Deployment:
     return Deployment(
         pymongo,
         client,
         database,
         prefix_of(target),
         target.timeout,
+        environment,
         linearizable=target.options["reads"] == "linearizable",
         suspending=suspending,
     )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdall.errors import ConfigError, HoldallError
 from holdall_adapters.mongodb.connections.going_on import GoingOn, awaited
 from holdall_adapters.mongodb.connections.transactions import Transaction
 from holdall_adapters.mongodb.errors import translated
+
+if TYPE_CHECKING:
+    from holdall.spi import Environment
 
 __all__ = ["Deployment", "Documents"]
 
@@ -28,6 +32,7 @@ class Deployment:
         database: the name of the database.
         prefix: what the names of the collections begin with.
         timeout: seconds that bound every command.
+        environment: tells the time, and sleeps.
         linearizable: whether reads of one document wait for a majority to confirm that this is the primary.
         suspending: whether commands are awaited.
 
@@ -40,15 +45,18 @@ class Deployment:
         database: str,
         prefix: str,
         timeout: float,
+        environment: Environment,
         *,
         linearizable: bool,
         suspending: bool,
     ) -> None:
         self._pymongo = pymongo
-        self._failures = (pymongo.errors.PyMongoError, OSError)
+        unreadable = importlib.import_module("bson.errors").BSONError  # a reply that is none
+        self._failures = (pymongo.errors.PyMongoError, unreadable, OSError)
         self.client = client
         self._prefix = prefix
         self.timeout = timeout
+        self.environment = environment
         self.database = client.get_database(
             database,
             read_concern=pymongo.read_concern.ReadConcern("majority"),
@@ -200,6 +208,27 @@ class Deployment:
         result = await self.call(call, writing=True, timeout=timeout, within=within)
         return bool(result.modified_count or result.upserted_id is not None)
 
+    async def changed(
+        self,
+        collection: str,
+        wanted: Mapping[str, Any],
+        pipeline: Sequence[Mapping[str, Any]],
+        shown: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Change the document that a unique index leads to by a pipeline, or make it; return what it is then.
+
+        Raises:
+            Duplicate: another made it at the same moment: run it again.
+
+        """
+        documents, after = self.collection(collection), self._pymongo.ReturnDocument.AFTER
+
+        def call(_: Any) -> Any:
+            return documents.find_one_and_update(wanted, pipeline, shown, upsert=True, return_document=after)
+
+        found: dict[str, Any] = await self.call(call, writing=True)
+        return found
+
     async def update_many(
         self, collection: str, wanted: Mapping[str, Any], pipeline: Sequence[Mapping[str, Any]]
     ) -> int:
@@ -239,9 +268,10 @@ class Deployment:
             raise self._of_bulk(error.__cause__) from error.__cause__
 
     def _of_bulk(self, error: Any) -> Exception:
-        failures = error.details.get("writeErrors", [])
-        if failures and all(failure.get("code") == 11000 for failure in failures):  # noqa: PLR2004 - as in errors.py
-            return translated(self._pymongo.errors.DuplicateKeyError("", 11000), self._pymongo.errors, writing=True)
+        codes = {failure.get("code") for failure in error.details.get("writeErrors", [])}
+        if codes and codes <= {11000, 112}:
+            refused = self._pymongo.errors.WriteError("", min(codes))  # if others were in the way, these count
+            return translated(refused, self._pymongo.errors, writing=True)
         return translated(self._pymongo.errors.WriteConcernError(""), self._pymongo.errors, writing=True)
 
     async def make_indexes(self, collection: str, indexes: Sequence[tuple[Sequence[str], bool]]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdall.errors import ConfigError, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 
-__all__ = ["Duplicate", "HeadFull", "InTheWay", "in_the_way", "translated"]
+__all__ = ["Busy", "Duplicate", "HeadFull", "InTheWay", "in_the_way", "translated"]
 
 _BY_CODE: dict[int, tuple[type[HoldallError], str]] = {
     13: (ConfigError, "the user may not do this: grant it readWrite on the database"),
@@ -19,13 +19,16 @@ _BY_CODE: dict[int, tuple[type[HoldallError], str]] = {
     13435: (Unavailable, "the server is no primary"),
     14031: (Unavailable, "the server's disk is full"),
 }
-_AGAIN = {11000, 112}
-"""A unique index refused the document, or another write was in the way."""
+_DUPLICATE, _CONFLICT = 11000, 112
 _TRANSIENT = "TransientTransactionError"
 
 
 class Duplicate(Exception):
-    """A unique index refused a document, or another write was in the way; nothing was changed."""
+    """A unique index refused a document; nothing was changed."""
+
+
+class Busy(Duplicate):
+    """Another write was in the way, such as that of a transaction; of one document nothing was changed."""
 
 
 class InTheWay(Unavailable):
@@ -62,8 +65,8 @@ def translated(error: Any, errors: Any, *, writing: bool) -> Exception:
     code = getattr(error, "code", None)
     if isinstance(error, errors.PyMongoError) and error.has_error_label(_TRANSIENT):
         return in_the_way()
-    if code in _AGAIN:
-        return Duplicate()
+    if code in {_DUPLICATE, _CONFLICT}:
+        return Duplicate() if code == _DUPLICATE else Busy()
     if code in _BY_CODE:
         kind, message = _BY_CODE[code]
         if kind is not StoreTimeout or not writing:

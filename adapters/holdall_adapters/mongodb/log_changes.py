@@ -15,7 +15,7 @@ from holdall_adapters.lost_replies import ATTEMPTS
 from holdall_adapters.mongodb import log_updates
 from holdall_adapters.mongodb.errors import Duplicate
 from holdall_adapters.mongodb.log_readers import BRIEF, CHUNKS, LOGS, WHOLE, MongoLogReaders, Name, head_of
-from holdall_adapters.mongodb.settling import Settling
+from holdall_adapters.mongodb.settling import Settling, sealed
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
@@ -88,7 +88,7 @@ class MongoLogChanges(MongoLogReaders):
         mine = self._environment.new_id()
 
         def pipeline(seen: Head) -> Any:
-            return log_updates.truncate(kept_position(seen, before), seen, request, mine)
+            return log_updates.truncate(before, seen, request, mine)
 
         seen, batches = await self._change("truncate", request, pipeline, mine)
         if seen is None:
@@ -166,15 +166,9 @@ class MongoLogChanges(MongoLogReaders):
             raise settling.hopeless()
 
     async def seal_log(self, scope: str, key: str, fence: int) -> Head | None:
-        """Raise the mark of a log."""
-        with Settling(self._deployment, "seal") as settling:
-            for _ in range(ATTEMPTS):
-                await settling.send(lambda: self._update((scope, key), log_updates.seal(fence), upsert=True))
-                found = await self._head_document((scope, key), BRIEF)
-                check_fence(found.get("m", 0), fence)
-                if found.get("m") == fence:
-                    return head_of(found)
-            raise settling.hopeless()
+        """Raise the mark of a log, and return its head at that moment."""
+        wanted, pipeline = {"s": scope, "k": key}, log_updates.seal(fence)
+        return head_of(await sealed(self._deployment, LOGS, wanted, pipeline, BRIEF, fence))
 
     async def sweep_logs(self) -> int:
         """Remove chunks that a crash after a truncate or drop left; return how many."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdall.rules import kept_position
 from holdall.spi import ABSENT, ANY, AppendRequest, LogRequest
 from holdall.values import Head
 from holdall_adapters.mongodb.expressions import is_missing, literal, marked, raised, unless_refused
@@ -112,18 +113,21 @@ def let_go(incarnation: str, base: int, end: int) -> list[dict[str, Any]]:
     return unless_refused(conditions, {"$mergeObjects": ["$$ROOT", {"b": end, "t": kept, "tb": size}]})
 
 
-def truncate(first: int, seen: Head, request: LogRequest, write_id: str) -> list[dict[str, Any]]:
+def truncate(before: int, seen: Head, request: LogRequest, write_id: str) -> list[dict[str, Any]]:
     """Return the pipeline of a truncate.
 
     Args:
-        first: where the log is to begin.
+        before: the first position that is not to be forgotten; what lies beyond the end forgets all, so the end must
+            still be where it was seen.
         seen: what it was like; where it began, and its life, must still be so.
         request: what is asked for.
         write_id: the id of the write.
 
     """
-    changed = {"f": first, "m": raised(request.fence), "v": literal(write_id), "pv": "$v"}
+    changed = {"f": kept_position(seen, before), "m": raised(request.fence), "v": literal(write_id), "pv": "$v"}
     conditions = [{"$eq": ["$f", seen.first]}, *_same_life(seen, request)]
+    if before > seen.length:
+        conditions.append({"$eq": ["$n", seen.length]})
     return unless_refused(conditions, {"$mergeObjects": ["$$ROOT", changed]})
 
 

@@ -81,13 +81,13 @@ def touch(ttl: float | None, fence: int | None, nonce: str) -> list[dict[str, An
 
 
 def seal(fence: int) -> list[dict[str, Any]]:
-    """Return the pipeline that raises the mark of a record, whether it is there or not.
+    """Return the pipeline that raises the mark of a record, and notes whether it is there.
 
     Args:
         fence: the token.
 
     """
-    sealed = {"$mergeObjects": ["$$ROOT", {"m": fence}]}
+    sealed = {"$mergeObjects": ["$$ROOT", {"m": fence, "live": live()}]}
     return unless_refused(marked(fence), _buried(sealed))
 
 

@@ -11,10 +11,10 @@ from holdall.rules import check_fence, check_version
 from holdall.spi import ABSENT, DeleteRequest, PutRequest
 from holdall_adapters.lost_replies import ATTEMPTS
 from holdall_adapters.mongodb import record_updates
-from holdall_adapters.mongodb.errors import Duplicate, in_the_way
+from holdall_adapters.mongodb.errors import Busy, Duplicate, in_the_way
 from holdall_adapters.mongodb.expressions import grave, live, unless_refused
 from holdall_adapters.mongodb.listings import RECORDS, MongoListings
-from holdall_adapters.mongodb.settling import Settling
+from holdall_adapters.mongodb.settling import Settling, sealed
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MongoRecords"]
 
 _HOUR = 3_600_000
+_PAUSE = 0.05
+_SHOWN = {"_id": 0, "v": 1, "pv": 1, "m": 1, "live": live()}
 
 
 class Found(NamedTuple):
@@ -86,10 +88,8 @@ class MongoRecords(MongoListings):
         return found
 
     async def _look_at(self, wanted: Mapping[str, Any], within: Transaction | None = None) -> Found:
-        shown = {"_id": 0, "v": 1, "pv": 1, "m": 1, "live": live()}
-        documents, _ = await self._deployment.aggregate(
-            RECORDS, [{"$match": wanted}, {"$project": shown}], within=within
-        )
+        pipeline: list[dict[str, Any]] = [{"$match": dict(wanted)}, {"$project": _SHOWN}]
+        documents, _ = await self._deployment.aggregate(RECORDS, pipeline, within=within)
         if not documents:
             return _ABSENT
         version, previous = documents[0].get("v"), documents[0].get("pv")
@@ -186,6 +186,8 @@ class MongoRecords(MongoListings):
                 updates = [({"s": each.scope, "k": each.key}, record_updates.put(each)) for each in left.values()]
                 try:
                     await self._deployment.upsert_many(RECORDS, updates)
+                except Busy:
+                    await self._environment.sleep(_PAUSE * (0.5 + self._environment.random()))
                 except Duplicate:
                     pass
                 except OutcomeUnknown:
@@ -216,25 +218,20 @@ class MongoRecords(MongoListings):
         wanted = {"s": scope, "k": {"$in": list(keys)}}
         with Settling(self._deployment, "delete_many") as settling:
             count = await settling.send(lambda: self._deployment.update_many(RECORDS, wanted, pipeline))
-            if count is not None:
+            if count is not None and not settling.was_busy:
                 return count
             ours = {"$match": {**wanted, "$or": [{"v": write_id}, {"pv": write_id}]}}
             documents, _ = await self._deployment.aggregate(RECORDS, [ours, {"$project": {"_id": 1}}])
-            if not documents or (await self._live({**wanted}))[0]:
+            if count is None and (not documents or (await self._live({**wanted}))[0]):
                 raise settling.unknown()
             return len(documents)
 
     async def seal(self, scope: str, key: str, fence: int) -> str | None:
-        """Raise the mark of a record."""
+        """Raise the mark of a record, and return its version at that moment."""
         wanted, pipeline = {"s": scope, "k": key}, record_updates.seal(fence)
-        with Settling(self._deployment, "seal") as settling:
-            for _ in range(ATTEMPTS):
-                await settling.send(lambda: self._update_record(wanted, pipeline, upsert=True))
-                found = await self._look_at(wanted)
-                check_fence(found.mark, fence)
-                if found.mark == fence:
-                    return found.live
-            raise settling.hopeless()
+        shown = {"_id": 0, "v": 1, "m": 1, "live": 1}
+        found = await sealed(self._deployment, RECORDS, wanted, pipeline, shown, fence)
+        return found.get("v") if found["live"] else None
 
     async def sweep_records(self) -> int:
         """Remove what has expired, and graves that are older than any lost reply; return how many had expired."""
