@@ -125,6 +125,7 @@ class Program:
         ending: the name of the signal that ends it, such as "INT".
         may_be_root: whether root may run it; it is run as somebody else otherwise.
         patience: seconds after which it is killed if it does not end.
+        at_death: the name of the signal that it gets when the tests are killed, by default the same.
 
     """
 
@@ -136,12 +137,14 @@ class Program:
         *,
         may_be_root: bool = False,
         patience: float = PATIENCE,
+        at_death: str = "",
     ) -> None:
         self._patience = patience
         self._ending = signal.Signals[f"SIG{ending}"]
         self.log = home.parent / "log"
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C"}
-        before = words_that_end(ending) if may_be_root else words_of_user(home, ending)
+        last = at_death or ending
+        before = words_that_end(last) if may_be_root else words_of_user(home, last)
         words = [*before, *map(str, command)]
         with self.log.open("ab") as log:
             # Of a session of its own: an interrupt at the keyboard is for the tests, which then stop it.

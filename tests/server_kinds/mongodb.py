@@ -20,7 +20,10 @@ from tests.server_kinds.docker import container
 
 _IMAGE = "mongo:8"
 _DATABASE = "holdall"
-_SECANTUS = "import sys; from secantus.cli import main; sys.exit(main())"
+_SECANTUS = "tests.server_kinds.secantus_server"
+_LIFETIME = 3
+"""Seconds after which the transaction of a client that was killed is aborted; a minute where nobody says so."""
+_ROOT = Path(__file__).parent.parent.parent
 
 
 class LocalMongo:
@@ -50,19 +53,21 @@ class LocalMongo:
         """Start it, by the same port as before."""
         program = shutil.which("mongod")
         words = self._secantus() if program is None else self._mongod(program)
-        self._program = Program(words, self._home, "INT", may_be_root=True, patience=15)
+        self._program = Program(words, self._home, "INT", may_be_root=True, patience=15, at_death="KILL")
         self._program.wait_until(lambda: _answers(self.port))
         if program is not None and not self._alone:
             _become_primary(self.port)
 
     def _mongod(self, program: str) -> list[str | Path]:
         words: list[str | Path] = [program, "--dbpath", self._home, "--port", str(self.port), "--bind_ip", "127.0.0.1"]
+        words += ["--setParameter", f"transactionLifetimeLimitSeconds={_LIFETIME}"]
         return words if self._alone else [*words, "--replSet", "tests"]
 
     def _secantus(self) -> list[str | Path]:
         if importlib.util.find_spec("secantus") is None:
             raise Unobtainable("no mongod in PATH and no package SecantusDB")
-        words = [sys.executable, "-c", _SECANTUS, "--port", str(self.port), "--storage-path", str(self._home / "data")]
+        run = f"import runpy, sys; sys.path[0] = {str(_ROOT)!r}; runpy.run_module({_SECANTUS!r}, run_name='__main__')"
+        words = [sys.executable, "-c", run, "--port", str(self.port), "--storage-path", str(self._home / "data")]
         return [*words, "--log-level", "ERROR", *(["--standalone"] if self._alone else []), *self._settings]
 
     def stop(self) -> None:
