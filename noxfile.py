@@ -61,6 +61,7 @@ def in_memory(session: nox.Session) -> dict[str, str]:
         return {}
     folder = tempfile.mkdtemp(prefix="holdall-tests-", dir=memory)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Path(folder).chmod(0o755)  # servers that root may not run are run as somebody else
     session.log(f"temporary files are in {folder}")
     return {"TMPDIR": folder}
 
