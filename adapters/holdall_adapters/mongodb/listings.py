@@ -16,6 +16,8 @@ __all__ = ["RECORDS", "MongoListings", "between", "page_of_names"]
 
 RECORDS = "records"
 _MOST_ROWS = 10_000
+_STRIDE = 200
+"""Documents that are looked at between two leaps from scope to scope."""
 _MOST_KEYS = 1_000
 _MOST_BYTES = 8 * 2**20
 _IS_LIVE: dict[str, Any] = {"$match": {"$expr": live()}}
@@ -106,7 +108,7 @@ class MongoListings:
         return await page_of_names(self._deployment, RECORDS, match, "k", limit)
 
     async def scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
-        """Return a page of scopes, leaping from one to the next."""
+        """Return a page of scopes, leaping over what is left of one that holds much."""
         return await self._scopes_of(RECORDS, _IS_LIVE, prefix, after, limit)
 
     async def _scopes_of(
@@ -116,12 +118,12 @@ class MongoListings:
         while len(names) <= limit:
             match = {"$match": between("s", prefix, names[-1] if names else after)}
             shown = {"$project": {"_id": 0, "s": 1}}
-            pipeline: list[Mapping[str, Any]] = [match, living, {"$sort": {"s": 1, "k": 1}}, {"$limit": 1}, shown]
-            documents, _ = await self._deployment.aggregate(collection, pipeline)
-            if not documents:
-                return StoredPage(names, None)
-            names.append(documents[0]["s"])
-        return StoredPage(names[:limit], names[limit - 1])
+            ordered: list[Mapping[str, Any]] = [{"$sort": {"s": 1, "k": 1}}, {"$limit": _STRIDE}, shown]
+            documents, _ = await self._deployment.aggregate(collection, [match, living, *ordered])
+            names += dict.fromkeys(document["s"] for document in documents)
+            if len(documents) < _STRIDE:
+                break
+        return StoredPage(names[:limit], names[limit - 1] if len(names) > limit else None)
 
 
 def _stored(document: Mapping[str, Any]) -> StoredRecord:

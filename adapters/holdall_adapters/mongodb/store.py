@@ -41,7 +41,7 @@ class MongoStore(MongoRecords, MongoLogs):
         self._lock = lock
 
     async def log_scopes(self, prefix: str, after: str | None, limit: int) -> StoredPage[str]:
-        """Return a page of scopes, leaping from one to the next."""
+        """Return a page of scopes, leaping over what is left of one that holds much."""
         return await self._scopes_of(LOGS, {"$match": {"i": {"$exists": True}}}, prefix, after, limit)
 
     async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
