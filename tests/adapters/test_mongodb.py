@@ -1,4 +1,4 @@
-"""The MongoDB adapter: every clause of the kit on a server with transactions, and those of level base without.
+"""The MongoDB adapter: every clause of the kit on a server with transactions, and some on one without.
 
 Each clause has a database of its own: the server that pip brings becomes slow where much was written.
 """
@@ -11,6 +11,11 @@ import pytest
 
 from holdall_conformance import StoreConformance
 from holdall_conformance.sources import Source, UrlSource
+
+pytestmark = [
+    pytest.mark.usefixtures("sockets_of_pymongo"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
 
 
 class OnServer(StoreConformance):
@@ -30,6 +35,7 @@ class TestMongoDB(OnServer):
 
 
 class TestMongoDBAlone(OnServer):
+    sides = ("sync",)
     level = "base"
 
     @pytest.fixture(autouse=True)

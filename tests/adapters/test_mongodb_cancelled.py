@@ -12,6 +12,12 @@ from tests.adapters.cancelling import SCOPE, cancelled_at_random, is_whole
 
 pytest.importorskip("pymongo")
 
+pytestmark = [
+    pytest.mark.usefixtures("sockets_of_pymongo"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
 CANCELLED = 200
 
 

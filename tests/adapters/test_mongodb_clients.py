@@ -14,6 +14,12 @@ from tests.adapters.crowds import MANY, counted_in_tasks, counted_in_threads, us
 pymongo = pytest.importorskip("pymongo")
 
 
+pytestmark = [
+    pytest.mark.usefixtures("sockets_of_pymongo"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
 @pytest.fixture
 def url(mongodb_database):
     """A database whose collections are there, with one record."""

@@ -14,6 +14,12 @@ from tests.adapters.handles import KINDS
 pytest.importorskip("pymongo")
 
 
+pytestmark = [
+    pytest.mark.usefixtures("sockets_of_pymongo"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
 @pytest.fixture
 def store(mongodb_database):
     with holdall.open_store(mongodb_database) as store:
