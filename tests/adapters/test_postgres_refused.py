@@ -151,7 +151,7 @@ def test_a_host_that_does_not_exist(kind, told):
 
 def test_a_port_that_says_nothing(kind, told):
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as silent:
-        told(kind, f"postgresql://weak:{ENCODED}@127.0.0.1:{silent.getsockname()[1]}/used", Unavailable, "in time")
+        told(kind, f"postgresql://weak:{ENCODED}@127.0.0.1:{silent.getsockname()[1]}/used", Unavailable, "time")
 
 
 @pytest.mark.parametrize(
