@@ -55,6 +55,20 @@ def pgbouncer_url(given: Given, postgres_url: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def dynamodb_url(given: Given) -> Iterator[str]:
+    """The URL of a table of DynamoDB, whose replies have a Date."""
+    with given(servers.dynamodb) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def undated_dynamodb_url(given: Given) -> Iterator[str]:
+    """The URL of a table of a server whose replies have no Date."""
+    with given(servers.local_dynamodb) as endpoint:
+        yield servers.url_of(endpoint)
+
+
 @pytest.fixture(scope="module")
 def local_postgres(given: Given) -> Iterator[servers.LocalPostgres]:
     """A Postgres server of the module's own, to stop, to start and to break."""

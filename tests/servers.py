@@ -1,11 +1,11 @@
 """The servers that tests need, each by the first way that works here.
 
-1. The URL in `HOLDALL_TEST_POSTGRES_URL`, `HOLDALL_TEST_PGBOUNCER_URL`...
+1. The URL in `HOLDALL_TEST_POSTGRES_URL`, `HOLDALL_TEST_DYNAMODB_URL`...
 2. Docker, through testcontainers, where there is a daemon.
 3. A program from a package, on loopback, with a free port and a temporary folder, stopped afterwards.
 
 Where none works, tests are skipped with the reason, or fail under `--require-servers`. In a test, the fixtures
-`postgres_url` and `pgbouncer_url` give them; elsewhere `with servers.postgres() as url`; by hand
+`postgres_url`, `pgbouncer_url` and `dynamodb_url` give them; elsewhere `with servers.postgres() as url`; by hand
 `python -m tests.servers postgres pgbouncer`.
 """
 
@@ -16,25 +16,45 @@ import contextlib
 import signal
 
 from tests.server_kinds.common import Unobtainable, free_port
+from tests.server_kinds.dynamodb import dated, dynamodb, local_dynamodb, moto_dynamodb, url_of
 from tests.server_kinds.pgbouncer import pgbouncer
 from tests.server_kinds.postgres import LocalPostgres, local_postgres, postgres
 
-__all__ = ["LocalPostgres", "Unobtainable", "free_port", "local_postgres", "pgbouncer", "postgres"]
+__all__ = [
+    "LocalPostgres",
+    "Unobtainable",
+    "dated",
+    "dynamodb",
+    "free_port",
+    "local_dynamodb",
+    "local_postgres",
+    "moto_dynamodb",
+    "pgbouncer",
+    "postgres",
+    "url_of",
+]
 
 
 def main() -> None:
     """Start servers, print how tests find them, and wait until interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=main.__doc__)
-    parser.add_argument("names", nargs="+", choices=("postgres", "pgbouncer"))
+    parser.add_argument("names", nargs="+", choices=("dynamodb", "postgres", "pgbouncer"))
     names = parser.parse_args().names
     with contextlib.ExitStack() as stack:
-        url = stack.enter_context(postgres())
-        print(f"export HOLDALL_TEST_POSTGRES_URL={url}", flush=True)
-        if "pgbouncer" in names:
-            print(f"export HOLDALL_TEST_PGBOUNCER_URL={stack.enter_context(pgbouncer(url))}", flush=True)
+        if "dynamodb" in names:
+            _tell("DYNAMODB", stack.enter_context(dynamodb()))
+        if "postgres" in names or "pgbouncer" in names:
+            url = stack.enter_context(postgres())
+            _tell("POSTGRES", url)
+            if "pgbouncer" in names:
+                _tell("PGBOUNCER", stack.enter_context(pgbouncer(url)))
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # they are being stopped
+
+
+def _tell(name: str, url: str) -> None:
+    print(f"export HOLDALL_TEST_{name}_URL='{url}'", flush=True)
 
 
 if __name__ == "__main__":
