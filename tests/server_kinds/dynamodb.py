@@ -143,7 +143,9 @@ def moto_dynamodb() -> Iterator[str]:
     with folder_for("moto") as folder:
         home, port = folder / "home", free_port()
         home.mkdir()
-        started = Program([sys.executable, _PROXY.with_name("moto_alone.py"), str(port)], home, "TERM", may_be_root=True)
+        started = Program(
+            [sys.executable, _PROXY.with_name("moto_alone.py"), str(port)], home, "TERM", may_be_root=True
+        )
         try:
             started.wait_until(lambda: _answers(port))
             yield url_of(f"http://127.0.0.1:{port}")

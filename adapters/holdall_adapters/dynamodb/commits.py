@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdall.errors import HoldallError, OutcomeUnknown, StoreTimeout
-from holdall.rules import check_fence, check_head, check_version, commit_single, concerning
+from holdall.rules import check_fence, check_head, check_version, concerning
 from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, PutRequest, WriteRequest
 from holdall.values import Appended, Head
 from holdall_adapters.aws.errors import Cancelled
@@ -57,10 +57,8 @@ class DynamoCommits(DynamoRecords, DynamoLogs):
     """Commits of several operations."""
 
     @bounded
-    async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
+    async def commit_together(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
         """Apply all or none, in one transaction; one that was in the way of another is run again."""
-        if len(requests) == 1:
-            return await commit_single(self, requests)
         await self._enter_all(requests)
         prepared = await self._prepare(requests)
         deadline, delay = self.environment.boot_time() + self.table.timeout, _FIRST_DELAY
@@ -180,13 +178,11 @@ class DynamoCommits(DynamoRecords, DynamoLogs):
         change = log_changes.append(placed, request.expect, request.fence, state)
         if state.incarnation is not None:
             change.equal("len", names.N(state.length))
-        length, incarnation = state.length + element.count, state.incarnation or element.write_id
+        length, incarnation = state.length + element.entries, state.incarnation or element.write_id
         head = Head(state.first, length, incarnation)
-        return Step(change, Appended(state.length, element.count, head), request.write_id)
+        return Step(change, Appended(state.length, element.entries, head), request.write_id)
 
-    async def _transact(
-        self, requests: Sequence[WriteRequest], steps: Sequence[Step], settling: Unsettled
-    ) -> bool:
+    async def _transact(self, requests: Sequence[WriteRequest], steps: Sequence[Step], settling: Unsettled) -> bool:
         """Run a transaction, the same again after a lost reply; tell whether it was applied."""
         items = [self._item(request, step) for request, step in zip(requests, steps, strict=True)]
         token = self.environment.new_id()

@@ -249,9 +249,7 @@ class DynamoListings:
         after: Key | None = None
         shown = ("pk", "sk", "ver", "gone", "exp", "inc")
         for limit in _growing():
-            items, after = await self.table.query(
-                partition, b"\x00", LAST, limit, *shown, alive=alive, after=after
-            )
+            items, after = await self.table.query(partition, b"\x00", LAST, limit, *shown, alive=alive, after=after)
             if any(map(is_alive, items)):
                 return True
             if after is None:

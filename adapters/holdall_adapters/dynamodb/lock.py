@@ -1,6 +1,7 @@
 """Leases and flags: an item each. One of a lease is never deleted, and never carries the attribute of the table's TTL.
 
-A lease is free, or has surely expired by the server's time, or has been watched unchanged for its ttl on the boot clock.
+A key can be had if it is free, if its lease has surely expired by the server's time, or if that has been watched
+unchanged for its ttl on the boot clock.
 """
 
 from __future__ import annotations
@@ -85,9 +86,7 @@ class DynamoLock:
                 seen = found["seen"]["S"] if found is not None and "nonce" in found else None
             raise settling.hopeless()
 
-    def _taking(
-        self, nonce: str, owner: str, ttl: float, floor: int | None, seen: str | None
-    ) -> tuple[Change, float]:
+    def _taking(self, nonce: str, owner: str, ttl: float, floor: int | None, seen: str | None) -> tuple[Change, float]:
         """Return the change that takes a key, and the time by which it judges.
 
         Args:

@@ -51,7 +51,7 @@ def append(element: Element, expect: ExpectHead, fence: int | None, seen: LogSta
     incarnation = element.write_id if seen.incarnation is None else seen.incarnation
     empty, added = change.value({"L": []}), change.value({"L": [encoded(element)]})
     change.set_to("tail", f"list_append(if_not_exists(#tail, {empty}), {added})")
-    zero, count = change.value(N(0)), change.value(N(element.count))
+    zero, count = change.value(N(0)), change.value(N(element.entries))
     change.set_to("len", f"if_not_exists(#len, {zero}) + {count}")
     change.add("nb", N(1)).add("ids", {"BS": _keys_of(element)})
     if seen.incarnation is None:
@@ -91,7 +91,9 @@ def _identified(change: Change, write_id: str) -> Change:
     return change.set("ver", S(write_id))
 
 
-def truncate(write_id: str, first: int, seen: LogState, expect: ExpectHead, fence: int | None, *, whole: bool) -> Change:
+def truncate(
+    write_id: str, first: int, seen: LogState, expect: ExpectHead, fence: int | None, *, whole: bool
+) -> Change:
     """Return the change of a truncate.
 
     Args:
@@ -142,7 +144,7 @@ def restore(element: Element | None, write_id: str, first: int, seen: LogState) 
     """
     change = same_life(Change(), seen)
     change.set("inc", S(write_id)).set("fst", N(first)).set("bas", N(first)).remove("gone")
-    change.set("len", N(first + (element.count if element else 0))).set("nb", N(1 if element else 0))
+    change.set("len", N(first + (element.entries if element else 0))).set("nb", N(1 if element else 0))
     if element is not None:
         change.set("tail", {"L": [encoded(element)]}).set("ids", {"BS": _keys_of(element)})
         if element.payload is None:

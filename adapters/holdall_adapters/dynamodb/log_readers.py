@@ -60,7 +60,9 @@ class DynamoLogReaders(DynamoListings):
             if state.head is None:
                 return None
             start = begin(state.head)
-            taken = _Taken(start, state.length - start if limit is None else min(limit, state.length - start), max_bytes)
+            taken = _Taken(
+                start, state.length - start if limit is None else min(limit, state.length - start), max_bytes
+            )
             if await self._take(state, taken):
                 return StoredEntries(state.head, start, taken.payloads)
             if (await self.state(name, brief=True)).is_same(state):
@@ -82,7 +84,7 @@ class DynamoLogReaders(DynamoListings):
 
     async def _take_placed(self, batches: Sequence[tuple[int, Element]], taken: _Taken) -> bool:
         """Take what is wanted out of batches; tell whether they go on where those before ended."""
-        waiting = [each for each in batches if each[0] + each[1].count > taken.position]
+        waiting = [each for each in batches if each[0] + each[1].entries > taken.position]
         while waiting and taken.wants_more():
             group = _group(waiting)
             wanted = {element.write_id: element.parts for _, element in group if element.payload is None}
@@ -131,10 +133,10 @@ def placed_in(chunks: Sequence[dict[str, Any]]) -> list[tuple[int, Element]]:
     placed: list[tuple[int, Element]] = []
     for chunk in chunks:
         elements = elements_of(chunk["els"]["L"])
-        position = int.from_bytes(chunk["sk"]["B"], "big") - sum(element.count for element in elements)
+        position = int.from_bytes(chunk["sk"]["B"], "big") - sum(element.entries for element in elements)
         for element in elements:
             placed.append((position, element))
-            position += element.count
+            position += element.entries
     return placed
 
 
@@ -182,4 +184,3 @@ class _Taken:
             self.position += 1
             if self._room is not None:
                 self._room -= len(entry)
-

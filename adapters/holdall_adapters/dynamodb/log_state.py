@@ -23,7 +23,7 @@ class Element(NamedTuple):
 
     Attributes:
         write_id: the id of its append.
-        count: how many entries it has.
+        entries: how many it has.
         payload: the entries, a line each; None if they lie in parts.
         parts: how many parts hold them.
         first: the first position that the log kept then.
@@ -33,7 +33,7 @@ class Element(NamedTuple):
     """
 
     write_id: str
-    count: int
+    entries: int
     payload: bytes | None
     parts: int
     first: int
@@ -86,7 +86,7 @@ class LogState(NamedTuple):
         position = self.base
         for element in self.tail:
             yield position, element
-            position += element.count
+            position += element.entries
 
     def is_same(self, other: LogState) -> bool:
         """Tell whether both are of one life of the log and begin at the same places."""
@@ -139,7 +139,7 @@ def elements_of(values: Iterable[dict[str, Any]]) -> tuple[Element, ...]:
 def _element(value: dict[str, Any]) -> Element:
     return Element(
         write_id=value["i"]["B"].hex(),
-        count=_count(value, "n"),
+        entries=_count(value, "n"),
         payload=value["p"]["B"] if "p" in value else None,
         parts=_count(value, "k"),
         first=_count(value, "f"),
@@ -155,7 +155,7 @@ def encoded(element: Element) -> dict[str, Any]:
         element: the batch.
 
     """
-    value: dict[str, Any] = {"i": B(bytes.fromhex(element.write_id)), "n": N(element.count), "f": N(element.first)}
+    value: dict[str, Any] = {"i": B(bytes.fromhex(element.write_id)), "n": N(element.entries), "f": N(element.first)}
     if element.payload is None:
         value["k"] = N(element.parts)
     else:

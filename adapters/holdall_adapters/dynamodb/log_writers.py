@@ -67,7 +67,7 @@ class DynamoLogWriters(DynamoLogReaders):
         if state.incarnation is None or not state.tail:
             return
         elements = moved(state.tail)
-        end = state.base + sum(element.count for element in elements)
+        end = state.base + sum(element.entries for element in elements)
         await self._write_chunk(name, state, elements, end)
         try:
             await self.table.update(names.log(*name, self.shards), log_changes.let_go(elements, end, state))
@@ -257,6 +257,6 @@ class DynamoLogWriters(DynamoLogReaders):
 
 
 def _marker(incarnation: str, position: int, ordinal: int, element: Element) -> dict[str, Any]:
-    marker: dict[str, Any] = {"start": N(position), "n": N(element.count), "ord": N(ordinal), "fst": N(element.first)}
+    marker: dict[str, Any] = {"start": N(position), "n": N(element.entries), "ord": N(ordinal), "fst": N(element.first)}
     marker |= {"dig": S(element.digest or "-"), "i": B(bytes.fromhex(element.write_id))}
     return {**names.batch_marker(incarnation, element.hashed or b"\x00"), **marker}

@@ -97,12 +97,10 @@ class DynamoLogs(DynamoLogWriters):
         if state.size >= FULL and (state.size - element.size < FULL or state.size >= 2 * FULL):
             with contextlib.suppress(HoldallError):  # what was asked for is done; whoever comes next moves what is left
                 await self.move(name, state)
-        start = state.length - element.count
-        return Appended(start, element.count, Head(seen.first, state.length, state.incarnation or ""))
+        start = state.length - element.entries
+        return Appended(start, element.entries, Head(seen.first, state.length, state.incarnation or ""))
 
-    async def _place_of(
-        self, write_id: str, seen: LogState, found: LogState, settling: Unsettled
-    ) -> Appended | None:
+    async def _place_of(self, write_id: str, seen: LogState, found: LogState, settling: Unsettled) -> Appended | None:
         """Return where a batch is, if it is there though its request was refused or lost."""
         place = _among(found.placed(), write_id, found)
         if place is not None or not settling.is_lost or found.incarnation is None or found.base == seen.base:
@@ -118,7 +116,7 @@ class DynamoLogs(DynamoLogWriters):
         again = request.digest or "-"
         for position, each in seen.placed():
             if each.hashed == hashed:
-                return check_batch(position, each.count, each.digest or "-", seen.incarnation, each.first, again)
+                return check_batch(position, each.entries, each.digest or "-", seen.incarnation, each.first, again)
         if not seen.base:
             return None
         marker = await self.table.get(names.batch_marker(seen.incarnation, hashed))
@@ -170,7 +168,6 @@ def _goes_on(seen: LogState, found: LogState) -> bool:
 def _among(placed: Iterable[tuple[int, Element]], write_id: str, state: LogState) -> Appended | None:
     for position, element in placed:
         if element.write_id == write_id:
-            end = position + element.count
-            return Appended(position, element.count, Head(element.first, end, state.incarnation or ""))
+            end = position + element.entries
+            return Appended(position, element.entries, Head(element.first, end, state.incarnation or ""))
     return None
-

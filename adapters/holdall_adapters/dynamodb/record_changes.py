@@ -144,7 +144,9 @@ def put(
     change = Change()
     _written(change, version)
     if isinstance(payload, int):
-        change.set("parts", N(payload)).remove("val").equal("epoch", None if found.epoch is None else {"N": found.epoch})
+        change.set("parts", N(payload)).remove("val").equal(
+            "epoch", None if found.epoch is None else {"N": found.epoch}
+        )
     else:
         change.set("val", B(payload)).remove("parts")
     change.remove("gone")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdall.errors import ConfigError
+from holdall.rules import commit_single
+from holdall.spi import WriteRequest
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.sweeping import DynamoSweeping
 from holdall_adapters.dynamodb.table import bounded
@@ -14,6 +17,10 @@ __all__ = ["DynamoStore"]
 
 class DynamoStore(DynamoSweeping):
     """A `StoreDriver` on one table."""
+
+    async def commit(self, requests: Sequence[WriteRequest]) -> Sequence[Any]:
+        """Apply all or none."""
+        return await (commit_single(self, requests) if len(requests) == 1 else self.commit_together(requests))
 
     @bounded
     async def describe(self) -> Mapping[str, str]:

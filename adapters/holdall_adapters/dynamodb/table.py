@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from holdall.errors import StoreTimeout
@@ -41,8 +41,8 @@ Worker = TypeVar("Worker", bound=HasTable)
 
 
 def bounded(
-    method: Callable[Concatenate[Worker, Arguments], Awaitable[Result]],
-) -> Callable[Concatenate[Worker, Arguments], Awaitable[Result]]:
+    method: Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]]:
     """Bound all requests of an operation by the timeout, together.
 
     Args:
@@ -50,11 +50,11 @@ def bounded(
 
     """
 
-    @functools.wraps(method)
-    async def run(self: Worker, *arguments: Arguments.args, **named_ones: Arguments.kwargs) -> Result:
+    async def run(self: Worker, /, *arguments: Arguments.args, **named_ones: Arguments.kwargs) -> Result:
         with self.table.in_time():
             return await method(self, *arguments, **named_ones)
 
+    functools.update_wrapper(run, method)
     return run
 
 

@@ -1,8 +1,9 @@
 """The time by which records, leases and flags expire: the server's, as far as its replies tell of it.
 
-What expires is stored with the latest that the server's time may be now, plus its ttl, and has expired once the earliest
-that it may be is past that: never early, and late by no more than the width of the bounds of both. Where replies have no
-Date, the wall clock stands in for records and flags, as it was when the handle was opened; leases are watched then.
+What expires is stored with the latest that the server's time may be now, plus its ttl, and has expired once the
+earliest that it may be is past that: never early, and late by no more than the width of the bounds of both. Where
+replies have no Date, the wall clock stands in for records and flags, as it was when the handle was opened; leases are
+watched then.
 """
 
 from __future__ import annotations

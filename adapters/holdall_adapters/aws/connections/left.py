@@ -1,8 +1,8 @@
 """Asynchronous clients that nobody closes: those that are thrown away, and those that come with a fork.
 
-aiohttp expects a session to be closed, in its loop. A handle that is thrown away cannot do that, and a forked child must
-not: it shares the sockets. Here the sockets of the first are closed without a loop, and the others are kept as they are
-until the child ends, so that nothing complains of them.
+aiohttp expects a session to be closed, in its loop. A handle that is thrown away cannot do that, and a forked child
+must not: it shares the sockets. Here the sockets of the first are closed without a loop, and the others are kept as
+they are until the child ends, so that nothing complains of them.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ __all__ = ["AWS_OPTIONS", "Made", "Making"]
 
 AWS_OPTIONS = (
     Option(name="region", kind=str, default=None, help="such as eu-central-1; else that of the profile or environment"),
-    Option(name="endpoint_url", kind=str, default=None, help="another server than AWS's, such as http://localhost:8000"),
+    Option(
+        name="endpoint_url", kind=str, default=None, help="another server than AWS's, such as http://localhost:8000"
+    ),
     Option(name="profile", kind=str, default=None, help="a profile of ~/.aws/config"),
     Option(name="access_key_id", kind=str, default=None, help="else the usual places are searched for credentials"),
     Option(name="secret_access_key", kind=str, default=None, help="the secret of access_key_id"),
