@@ -59,7 +59,7 @@ def _unpacked() -> Path:
     return _CACHE / _JAR
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     """Tell whether a server of HTTP answers anything."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2):
@@ -91,7 +91,7 @@ def local_dynamodb() -> Iterator[str]:
         words += ["-inMemory", "-sharedDb", "-port", str(port)]
         started = Program(words, home, "TERM")
         try:
-            started.wait_until(lambda: _answers(port))
+            started.wait_until(lambda: answers(port))
             yield f"http://127.0.0.1:{port}"
         finally:
             started.stop()
@@ -111,7 +111,7 @@ def dated(endpoint: str) -> Iterator[str]:
         words: list[str | Path] = [sys.executable, _PROXY, str(port), endpoint.rpartition(":")[2]]
         started = Program(words, home, "TERM", may_be_root=True)
         try:
-            started.wait_until(lambda: _answers(port))
+            started.wait_until(lambda: answers(port))
             yield f"http://127.0.0.1:{port}"
         finally:
             started.stop()
@@ -147,7 +147,7 @@ def moto_dynamodb() -> Iterator[str]:
             [sys.executable, _PROXY.with_name("moto_alone.py"), str(port)], home, "TERM", may_be_root=True
         )
         try:
-            started.wait_until(lambda: _answers(port))
+            started.wait_until(lambda: answers(port))
             yield url_of(f"http://127.0.0.1:{port}")
         finally:
             started.stop()

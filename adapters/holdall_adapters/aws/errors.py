@@ -7,7 +7,7 @@ from typing import Any
 
 from holdall.errors import ConfigError, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 
-__all__ = ["Cancelled", "Refused", "Throttled", "TooBig", "code_of", "translated"]
+__all__ = ["Cancelled", "Missing", "Refused", "Throttled", "TooBig", "code_of", "translated"]
 
 _GRANT = "grant the role or user what the page of the adapter names"
 _MENDED_BY: dict[str, str] = {
@@ -43,6 +43,9 @@ _THROTTLED = {
     "TransactionConflictException",
     "TransactionInProgressException",
 }
+_REFUSED = {"412", "ConditionalRequestConflict", "OperationAborted", "PreconditionFailed"}
+"""Conditions of S3; the two in the middle say that another write was under way, and won."""
+_MISSING = {"404", "NoSuchKey", "NotFound"}
 _NEVER_SENT = {"ConnectTimeoutError", "EndpointConnectionError", "ProxyConnectionError", "SSLError"}
 _SET_UP = {
     "CredentialRetrievalError",
@@ -71,6 +74,10 @@ class Refused(Exception):
     def __init__(self, item: Any = None) -> None:
         super().__init__("the condition did not hold")
         self.item = item
+
+
+class Missing(Exception):
+    """There is no such object."""
 
 
 class Cancelled(Exception):
@@ -131,6 +138,10 @@ def translated(error: Any, *, writing: bool) -> Exception:
 def _answered(error: Any, code: str, *, writing: bool) -> Exception:
     if code == "ConditionalCheckFailedException":
         return Refused(error.response.get("Item"))
+    if code in _REFUSED:
+        return Refused()
+    if code in _MISSING:
+        return Missing()
     if code == "TransactionCanceledException":
         return Cancelled(tuple(reason.get("Code", "None") for reason in error.response.get("CancellationReasons", ())))
     if code in _MENDED_BY:

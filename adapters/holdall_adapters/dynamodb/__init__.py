@@ -14,11 +14,11 @@ from holdall.spi import Adapter, Connection, Environment, Option, Target, hookim
 from holdall_adapters.aws.connections.clients import Client
 from holdall_adapters.aws.connections.making import AWS_OPTIONS, Making
 from holdall_adapters.aws.server_clock import ServerClock
+from holdall_adapters.aws.times import Times
 from holdall_adapters.dynamodb.lock import DynamoLock
 from holdall_adapters.dynamodb.schema import MOST_SHARDS, most_operations, prepare, table_name
 from holdall_adapters.dynamodb.store import DynamoStore
 from holdall_adapters.dynamodb.table import Table
-from holdall_adapters.dynamodb.times import Times
 
 __all__ = ["CAPABILITIES", "OPTIONS", "holdall_adapter"]
 

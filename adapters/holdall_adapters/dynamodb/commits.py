@@ -11,6 +11,7 @@ from holdall.rules import check_fence, check_head, check_version, concerning
 from holdall.spi import AppendRequest, CheckLogRequest, CheckRequest, DeleteRequest, PutRequest, WriteRequest
 from holdall.values import Appended, Head
 from holdall_adapters.aws.errors import Cancelled
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import log_changes, names, record_changes
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.log_state import Element, LogState, state_of
@@ -18,7 +19,6 @@ from holdall_adapters.dynamodb.log_writers import FULL
 from holdall_adapters.dynamodb.logs import OVERFULL, DynamoLogs, hashed_id
 from holdall_adapters.dynamodb.record_changes import INLINE, Found, found_in
 from holdall_adapters.dynamodb.records import DynamoRecords
-from holdall_adapters.dynamodb.table import bounded
 from holdall_adapters.lost_replies import ATTEMPTS, Unsettled, lost
 
 if TYPE_CHECKING:

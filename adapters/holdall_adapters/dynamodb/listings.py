@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from holdall.errors import Corrupt, StoreTimeout
 from holdall.spi import StoredPage, StoredRecord
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.names import LAST
 from holdall_adapters.dynamodb.parts import Parts
 from holdall_adapters.dynamodb.record_changes import found_in
-from holdall_adapters.dynamodb.table import Item, bounded
+from holdall_adapters.dynamodb.table import Item
 from holdall_adapters.lost_replies import ATTEMPTS
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
+    from holdall_adapters.aws.times import Times
     from holdall_adapters.dynamodb.names import Key
     from holdall_adapters.dynamodb.table import Table
-    from holdall_adapters.dynamodb.times import Times
 
 __all__ = ["DynamoListings", "Merge", "span"]
 
@@ -112,6 +113,11 @@ class DynamoListings:
         self.environment = environment
         self.parts = Parts(table, times)
         self._entered: set[tuple[bytes, str]] = set()
+
+    @property
+    def service(self) -> Table:
+        """The table, whose requests are bounded together."""
+        return self.table
 
     async def enter(self, kind: bytes, scope: str) -> None:
         """Put a scope into a catalogue, before anything is written in it; entries are never deleted."""

@@ -12,17 +12,18 @@ from holdall.errors import OutcomeUnknown
 from holdall.spi import LeaseRequest
 from holdall.values import Holder
 from holdall_adapters.aws.errors import Refused
+from holdall_adapters.aws.service import bounded
+from holdall_adapters.aws.times import KEPT
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.names import N, S
-from holdall_adapters.dynamodb.table import Item, bounded
-from holdall_adapters.dynamodb.times import KEPT
+from holdall_adapters.dynamodb.table import Item
 from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
+    from holdall_adapters.aws.times import Times
     from holdall_adapters.dynamodb.table import Table
-    from holdall_adapters.dynamodb.times import Times
 
 __all__ = ["DynamoLock"]
 
@@ -39,6 +40,11 @@ class DynamoLock:
         self._times = times
         self._environment = environment
         self._watched: dict[str, tuple[str, float]] = {}
+
+    @property
+    def service(self) -> Table:
+        """The table, whose requests are bounded together."""
+        return self.table
 
     async def _clear_sight(self) -> None:
         """Narrow the bounds of the server's time before something is written that expires by it."""

@@ -9,11 +9,11 @@ from holdall.errors import Corrupt, StoreTimeout
 from holdall.rules import check_start
 from holdall.spi import StoredEntries, StoredPage
 from holdall.values import Head
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.listings import DynamoListings
 from holdall_adapters.dynamodb.log_state import Element, LogState, elements_of, state_of
 from holdall_adapters.dynamodb.names import LAST
-from holdall_adapters.dynamodb.table import bounded
 from holdall_adapters.lost_replies import ATTEMPTS
 
 __all__ = ["DynamoLogReaders", "Name", "placed_in"]

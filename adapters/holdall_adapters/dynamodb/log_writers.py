@@ -11,18 +11,18 @@ from holdall.rules import KEPT_BATCHES, check_fence, check_head, kept_position
 from holdall.spi import LogRequest
 from holdall.values import Head
 from holdall_adapters.aws.errors import Refused
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import log_changes, names
 from holdall_adapters.dynamodb.log_readers import DynamoLogReaders, Name
 from holdall_adapters.dynamodb.log_state import Element, LogState, elements_of, encoded, moved, state_of
 from holdall_adapters.dynamodb.names import LAST, B, N, S
-from holdall_adapters.dynamodb.table import bounded
 from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
+    from holdall_adapters.aws.times import Times
     from holdall_adapters.dynamodb.changes import Change
     from holdall_adapters.dynamodb.table import Item, Table
-    from holdall_adapters.dynamodb.times import Times
 
 __all__ = ["FULL", "LARGE", "DynamoLogWriters"]
 

@@ -15,11 +15,11 @@ from holdall.rules import check_batch, check_fence, check_head
 from holdall.spi import ABSENT, ANY, AppendRequest
 from holdall.values import Appended, Head
 from holdall_adapters.aws.errors import TooBig
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import log_changes, names
 from holdall_adapters.dynamodb.log_readers import Name, placed_in
 from holdall_adapters.dynamodb.log_state import Element, LogState, state_of
 from holdall_adapters.dynamodb.log_writers import FULL, DynamoLogWriters
-from holdall_adapters.dynamodb.table import bounded
 from holdall_adapters.lost_replies import Unsettled
 
 if TYPE_CHECKING:

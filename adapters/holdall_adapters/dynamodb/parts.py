@@ -14,8 +14,8 @@ from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.names import Key
 
 if TYPE_CHECKING:
+    from holdall_adapters.aws.times import Times
     from holdall_adapters.dynamodb.table import Table
-    from holdall_adapters.dynamodb.times import Times
 
 __all__ = ["Parts"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdall.spi import ABSENT, ANY
+from holdall_adapters.aws.times import KEPT
 from holdall_adapters.dynamodb.changes import Change, fence_holds
 from holdall_adapters.dynamodb.names import B, N, S
-from holdall_adapters.dynamodb.times import KEPT
 
 if TYPE_CHECKING:
     from holdall.values import Expect
-    from holdall_adapters.dynamodb.times import Times
+    from holdall_adapters.aws.times import Times
 
 __all__ = ["BRIEF", "INLINE", "Found", "delete", "found_in", "put", "same", "seal", "touch"]
 

@@ -10,11 +10,11 @@ from holdall.errors import Conflict, Fenced, HoldallError, OutcomeUnknown
 from holdall.rules import check_fence, check_version
 from holdall.spi import ABSENT, ANY, DeleteRequest, PutRequest
 from holdall_adapters.aws.errors import Refused
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names, record_changes
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.listings import DynamoListings
 from holdall_adapters.dynamodb.record_changes import BRIEF, INLINE, Found, found_in
-from holdall_adapters.dynamodb.table import bounded
 from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 from holdall.errors import ConfigError
 from holdall.rules import commit_single
 from holdall.spi import WriteRequest
+from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.sweeping import DynamoSweeping
-from holdall_adapters.dynamodb.table import bounded
 
 __all__ = ["DynamoStore"]
 

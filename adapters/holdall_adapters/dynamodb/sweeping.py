@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdall_adapters.aws.errors import Refused
+from holdall_adapters.aws.times import KEPT
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.commits import DynamoCommits
 from holdall_adapters.dynamodb.log_state import LogState, elements_of, state_of
 from holdall_adapters.dynamodb.names import LAST, N, S
 from holdall_adapters.dynamodb.record_changes import Found, found_in, same
-from holdall_adapters.dynamodb.times import KEPT
 
 if TYPE_CHECKING:
     from holdall_adapters.dynamodb.table import Item

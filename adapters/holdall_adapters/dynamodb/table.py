@@ -2,63 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
-import functools
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from holdall.errors import StoreTimeout
-from holdall_adapters.aws.errors import Refused, Throttled
+from holdall_adapters.aws.errors import Refused
+from holdall_adapters.aws.service import Service
 from holdall_adapters.dynamodb.changes import Change, named
-from holdall_adapters.dynamodb.connections.together import together
 from holdall_adapters.dynamodb.names import Key
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
     from holdall_adapters.aws.connections.clients import Client
 
-__all__ = ["Item", "Table", "bounded"]
+__all__ = ["Item", "Table"]
 
 Item = dict[str, Any]
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
-_FIRST_DELAY, _LAST_DELAY = 0.01, 0.5
+_FIRST_DELAY = 0.01
 _MOST_GOT, _MOST_WRITTEN = 100, 25
-_BESIDE = 16
 _BATCH_BYTES = 8 * 2**20
-_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("holdall_dynamodb_deadline", default=None)
 
 
-class HasTable(Protocol):
-    """What works on a table."""
-
-    table: Table
-
-
-Worker = TypeVar("Worker", bound=HasTable)
-
-
-def bounded(
-    method: Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]],
-) -> Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]]:
-    """Bound all requests of an operation by the timeout, together.
-
-    Args:
-        method: the operation.
-
-    """
-
-    async def run(self: Worker, /, *arguments: Arguments.args, **named_ones: Arguments.kwargs) -> Result:
-        with self.table.in_time():
-            return await method(self, *arguments, **named_ones)
-
-    functools.update_wrapper(run, method)
-    return run
-
-
-class Table:
+class Table(Service):
     """A table.
 
     Args:
@@ -70,51 +35,8 @@ class Table:
     """
 
     def __init__(self, client: Client, name: str, environment: Environment, timeout: float) -> None:
-        self.client = client
+        Service.__init__(self, client, environment, timeout)
         self.name = name
-        self._environment = environment
-        self.timeout = timeout
-
-    @contextlib.contextmanager
-    def in_time(self) -> Iterator[None]:
-        """Bound all requests within by the timeout, together, unless they are bounded already."""
-        if _deadline.get() is not None:
-            yield
-            return
-        token = _deadline.set(self._environment.boot_time() + self.timeout)
-        try:
-            yield
-        finally:
-            _deadline.reset(token)
-
-    async def call(self, name: str, *, writing: bool, timeout: float | None = None, **arguments: Any) -> Item:
-        """Run one request, again where the service asks for that.
-
-        Args:
-            name: the method of the client.
-            writing: whether it writes, so that a lost reply leaves its outcome open.
-            timeout: seconds that bound it, if they are fewer than usual.
-            arguments: those of the method.
-
-        Raises:
-            Refused: a condition did not hold.
-            StoreTimeout: the time was up before it was sent.
-
-        """
-        until, delay = _deadline.get(), _FIRST_DELAY
-        if until is None:
-            until = self._environment.boot_time() + self.timeout
-        while True:
-            if self._environment.boot_time() >= until:
-                message = "the time was up before the request could be sent"
-                raise StoreTimeout(message)
-            try:
-                return await self.client.call(name, arguments, writing=writing, timeout=timeout)
-            except Throttled:
-                if self._environment.boot_time() + delay >= until:
-                    raise
-            await self._environment.sleep(delay * (0.5 + self._environment.random()))
-            delay = min(2 * delay, _LAST_DELAY)
 
     async def get(self, key: Key, *shown: str) -> Item | None:
         """Return an item.
@@ -262,20 +184,7 @@ class Table:
 
     async def _wait_for_more(self, nothing_done: bool) -> None:  # noqa: FBT001 - it says why to wait
         if nothing_done:
-            await self._environment.sleep(_FIRST_DELAY * (1 + self._environment.random()))
-
-    async def together(self, work: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
-        """Do several things beside each other and return what they came to; the first error is raised at the end."""
-        results: list[Result] = []
-        for result in await self.each(work):
-            if isinstance(result, Exception):
-                raise result
-            results.append(result)
-        return results
-
-    async def each(self, work: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result | Exception]:
-        """Do several things beside each other and return what each came to, errors too."""
-        return await together(work, _BESIDE, suspending=self.client.suspending)
+            await self.environment.sleep(_FIRST_DELAY * (1 + self.environment.random()))
 
 
 def _projection(shown: Sequence[str]) -> Item:

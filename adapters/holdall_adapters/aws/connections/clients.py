@@ -103,12 +103,17 @@ class Client:
             message = "the handle was closed"
             raise ClosedHandle(message)
         if not self._making.suspending:
-            return getattr(self._blocking(_rounded(bound, self._making.timeout)), name)(**arguments)
+            reply = getattr(self._blocking(_rounded(bound, self._making.timeout)), name)(**arguments)
+            return {**reply, "Body": reply["Body"].read()} if "Body" in reply else reply
         client = self._made[self._making.timeout].client
 
         async def bounded() -> Any:
             async with asyncio.timeout(bound):
-                return await getattr(client, name)(**arguments)
+                reply = await getattr(client, name)(**arguments)
+                if "Body" not in reply:
+                    return reply
+                async with reply["Body"] as stream:
+                    return {**reply, "Body": await stream.read()}
 
         return await self._going_on.result(bounded)
 

@@ -1,1 +1,0 @@
-"""What runs requests beside each other."""
