@@ -70,8 +70,9 @@ class Counting:
         events.register("provide-client-params.dynamodb.*", self._ask)
         events.register("after-call.dynamodb.*", self._note)
 
-    def _ask(self, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {**params, "ReturnConsumedCapacity": "TOTAL"}
+    def _ask(self, params: dict[str, Any], event_name: str, **_: Any) -> dict[str, Any]:
+        is_of_table = event_name.endswith(("Table", "Tables", "TimeToLive"))
+        return params if is_of_table else {**params, "ReturnConsumedCapacity": "TOTAL"}
 
     def _note(self, model: Any, parsed: dict[str, Any], **_: Any) -> None:
         self.requests[model.name] += 1

@@ -64,7 +64,7 @@ def test_throttling_without_end_is_unavailable(dynamodb_url, broken, scope):
         assert store.get(scope, "k") is None
 
 
-@pytest.mark.parametrize(("status", "code"), [(500, "InternalServerError"), (503, "ServiceUnavailable")])
+@pytest.mark.parametrize("status, code", [(500, "InternalServerError"), (503, "ServiceUnavailable")])
 def test_a_failed_write_that_may_have_been_applied_is_never_sent_blindly_again(handles, broken, scope, status, code):
     broken.names = {"UpdateItem"}
     broken.errors = [(status, code)]
@@ -87,7 +87,7 @@ def test_a_burst_of_failures_leaves_the_handle_usable(handles, broken, scope):
 
 
 @pytest.mark.parametrize(
-    ("code", "hint"),
+    "code, hint",
     [
         ("AccessDeniedException", "grant"),
         ("ExpiredTokenException", "expired"),

@@ -83,7 +83,7 @@ def test_another_number_of_shards_is_refused_and_names_the_right_one(dynamodb_ur
 
 
 @pytest.mark.parametrize(
-    ("url", "hint"),
+    "url, hint",
     [
         ("dynamodb://x?region=us-east-1", "names no table"),
         ("dynamodb://Ta ble?region=us-east-1", "names no table"),

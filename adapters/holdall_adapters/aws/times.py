@@ -51,6 +51,8 @@ class Times:
     def past(self) -> float:
         """Return a time that has come; to be asked for before the request whose reply is judged by it."""
         now = self._environment.boot_time() + self._offset if self.observes else self._server.earliest()
+        if self._past > self.now():  # the server's clock was set back, and its bounds began anew
+            self._past = now
         self._past = max(self._past, now)
         return self._past
 

@@ -146,7 +146,7 @@ class DynamoLock:
 
     def _held(self, request: LeaseRequest) -> Change:
         """Return a change that happens only if a lease is the current one, and has not surely expired."""
-        change = Change().equal("nonce", S(request.nonce))
+        change = Change().equal("nonce", S(request.nonce)).equal("token", N(request.token))
         if not self._times.observes:
             change.require(f"#exp > {change.value(N(self._times.past()))}")
         return change

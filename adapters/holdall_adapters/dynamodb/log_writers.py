@@ -174,19 +174,18 @@ class DynamoLogWriters(DynamoLogReaders):
         await self._remove_chunks(state.incarnation or "", old)
         return len(old)
 
-    async def _remove_chunks(self, incarnation: str, chunks: Iterable[Item]) -> None:
-        for chunk in chunks:
-            elements = elements_of(chunk["els"]["L"])
-            await self.remove_parts(elements)
-            hashes = [element.hashed for element in elements if element.hashed is not None]
-            await self.table.remove_all([names.batch_marker(incarnation, hashed) for hashed in hashes])
-            await self.table.remove_all([names.same_key(chunk)])
+    async def _remove_chunks(self, incarnation: str, chunks: Sequence[Item]) -> None:
+        """Delete chunks, after what only they lead to."""
+        elements = [element for chunk in chunks for element in elements_of(chunk["els"]["L"])]
+        await self.remove_parts(elements)
+        hashes = [element.hashed for element in elements if element.hashed is not None]
+        await self.table.remove_all([names.batch_marker(incarnation, hashed) for hashed in hashes])
+        await self.table.remove_all([names.same_key(chunk) for chunk in chunks])
 
     async def remove_parts(self, elements: Iterable[Element]) -> None:
         """Delete the parts of batches."""
-        for element in elements:
-            if element.payload is None:
-                await self.parts.remove_one(element.write_id, element.parts)
+        large = [(element.write_id, element.parts) for element in elements if element.payload is None]
+        await self.table.remove_all([names.part(write_id, n) for write_id, count in large for n in range(count)])
 
     async def remove_life(self, incarnation: str) -> int:
         """Delete what is left of a log that was dropped; return how many chunks there were."""

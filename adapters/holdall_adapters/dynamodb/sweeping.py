@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdall_adapters.aws.errors import Refused
@@ -28,18 +29,18 @@ class DynamoSweeping(DynamoCommits):
 
     async def sweep(self) -> int:
         """Remove what has expired and what crashes left; return how many items."""
-        count = 0
-        for scope in await self._catalogued(b"s"):
-            for shard in range(self.shards):
-                count += await self._sweep_partition(names.records(scope, shard))
-        for scope in await self._catalogued(b"t"):
-            for shard in range(self.shards):
-                for item in await self.table.query_all(names.logs(scope, shard), b"\x00", LAST, *_LOG):
-                    count += await self._sweep_log(item)
-        for digit in _DIGITS:
-            for item in await self.table.query_all(names.orphans(digit), b"\x00", LAST):
-                count += await self._sweep_orphan(item)
-        return count
+        records = [
+            partial(self._sweep_records, names.records(scope, shard))
+            for scope in await self._catalogued(b"s")
+            for shard in range(self.shards)
+        ]
+        logs = [
+            partial(self._sweep_logs, names.logs(scope, shard))
+            for scope in await self._catalogued(b"t")
+            for shard in range(self.shards)
+        ]
+        orphans = [partial(self._sweep_orphans, digit) for digit in _DIGITS]
+        return sum(await self.table.together([*records, *logs, *orphans]))
 
     async def _catalogued(self, kind: bytes) -> list[str]:
         scopes: list[str] = []
@@ -49,7 +50,15 @@ class DynamoSweeping(DynamoCommits):
             scopes += [item["sk"]["B"].decode() for item in items]
         return scopes
 
-    async def _sweep_partition(self, partition: bytes) -> int:
+    async def _sweep_logs(self, partition: bytes) -> int:
+        items = await self.table.query_all(partition, b"\x00", LAST, *_LOG)
+        return sum([await self._sweep_log(item) for item in items])
+
+    async def _sweep_orphans(self, digit: str) -> int:
+        items = await self.table.query_all(names.orphans(digit), b"\x00", LAST)
+        return sum([await self._sweep_orphan(item) for item in items])
+
+    async def _sweep_records(self, partition: bytes) -> int:
         past = self.times.past()
         items = await self.table.query_all(partition, b"\x00", LAST, *_RECORD)
         return sum([await self._sweep_record(item, past) for item in items])

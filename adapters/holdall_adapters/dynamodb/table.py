@@ -163,16 +163,17 @@ class Table(Service):
         await self._write_all([({"DeleteRequest": {"Key": key}}, 0) for key in keys])
 
     async def _write_all(self, requests: Sequence[tuple[Item, int]]) -> None:
-        batch: list[Item] = []
-        room = _BATCH_BYTES
+        """Write in as few requests as may be, some beside each other."""
+        batches: list[list[Item]] = []
+        room = 0
         for request, size in requests:
-            if batch and (len(batch) == _MOST_WRITTEN or size > room):
-                await self._write_batch(batch)
-                batch, room = [], _BATCH_BYTES
-            batch.append(request)
+            if not batches or len(batches[-1]) == _MOST_WRITTEN or size > room:
+                batches.append([])
+                room = _BATCH_BYTES
+            batches[-1].append(request)
             room -= size
-        if batch:
-            await self._write_batch(batch)
+        if batches:
+            await self.together([functools.partial(self._write_batch, batch) for batch in batches])
 
     async def _write_batch(self, batch: Sequence[Item]) -> None:
         left = list(batch)

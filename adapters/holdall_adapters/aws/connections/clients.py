@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from holdall.errors import ClosedHandle, HoldallError, OutcomeUnknown, StoreTimeout
+from holdall.errors import ClosedHandle, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 from holdall_adapters.aws.connections.left import mind
 from holdall_adapters.aws.connections.making import Made, Making, credentials_of
 from holdall_adapters.aws.errors import translated
@@ -95,6 +95,8 @@ class Client:
         except Exception as error:
             self._look_at(getattr(error, "response", None), sent)
             raise translated(error, writing=writing) from error
+        if not _is_whole(reply):
+            raise _cut(writing=writing)
         self._look_at(reply, sent)
         return reply
 
@@ -158,6 +160,21 @@ class Client:
 def _rounded(bound: float, usual: float) -> float:
     """Return a time that is not longer, one of few, since each has a client of its own."""
     return usual if bound >= usual else max(0.05, 2.0 ** math.floor(math.log2(max(bound, 0.05))))
+
+
+def _is_whole(reply: Mapping[str, Any]) -> bool:
+    """Tell whether the headers of a reply came to their end: http.client takes a connection that ends for it.
+
+    With them botocore checks the body.
+    """
+    headers = reply.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return "content-length" in headers or "transfer-encoding" in headers
+
+
+def _cut(*, writing: bool) -> HoldallError:
+    if writing:
+        return OutcomeUnknown("the connection ended in the middle of the reply")
+    return Unavailable("the connection ended in the middle of the reply")
 
 
 def _late(*, writing: bool) -> HoldallError:

@@ -25,8 +25,8 @@ async def together(work: Sequence[Work[Result]], most: int, *, suspending: bool)
         suspending: whether they suspend; otherwise they block a thread each.
 
     """
-    if len(work) == 1:
-        return [await _caught(work[0])]
+    if len(work) <= 1:
+        return [await _caught(each) for each in work]
     if suspending:
         turns = asyncio.Semaphore(most)
         return list(await asyncio.gather(*(_in_turn(turns, each) for each in work)))
