@@ -9,8 +9,8 @@ import pytest
 
 import holdall
 from holdall import Append, Put, TooLarge
-from holdall_adapters.dynamodb import names
 from holdall_adapters.aws.times import KEPT
+from holdall_adapters.dynamodb import names
 from tests.adapters.dynamodb_tools import bare_client, other_table, table_of
 
 LARGEST = 4 * 2**20

@@ -20,7 +20,9 @@ _IMAGE = "chrislusf/seaweedfs:latest"
 _BUCKET = "holdall"
 _PORT = 8333
 _ACTIONS = ["Admin", "Read", "Write", "List", "Tagging"]
-_ANYBODY = {"identities": [{"name": "any", "credentials": [{"accessKey": "any", "secretKey": "any"}], "actions": _ACTIONS}]}
+_ANYBODY = {
+    "identities": [{"name": "any", "credentials": [{"accessKey": "any", "secretKey": "any"}], "actions": _ACTIONS}]
+}
 _SERVICES = ("master", "volume", "filer")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdall.errors import OutcomeUnknown, Unavailable
 from holdall_adapters.aws.errors import Missing, Refused
 from holdall_adapters.aws.service import Service
 
@@ -15,6 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["Bucket", "Listed", "Listing", "Stored"]
 
 PAGE = 1_000
+_CUT = "the connection ended in the middle of the reply"
+
+
+def _md5(body: bytes) -> str:
+    """Return what lets the server refuse a body that was cut on its way: some store what came of it."""
+    return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
 
 
 class Stored(NamedTuple):
@@ -72,6 +81,8 @@ class Bucket(Service):
             reply = await self.call("get_object", writing=False, Bucket=self.name, Key=name)
         except Missing:
             return None
+        if "ETag" not in reply:
+            raise Unavailable(_CUT)
         return Stored(reply["Body"], reply["ETag"])
 
     async def put(self, name: str, body: bytes, tag: str | None, timeout: float | None = None) -> str:
@@ -90,10 +101,19 @@ class Bucket(Service):
         condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
         try:
             reply = await self.call(
-                "put_object", writing=True, timeout=timeout, Bucket=self.name, Key=name, Body=body, **condition
+                "put_object",
+                writing=True,
+                timeout=timeout,
+                Bucket=self.name,
+                Key=name,
+                Body=body,
+                ContentMD5=_md5(body),
+                **condition,
             )
         except Missing as error:  # so AWS answers where nothing is that could match
             raise Refused from error
+        if "ETag" not in reply:
+            raise OutcomeUnknown(_CUT)
         found: str = reply["ETag"]
         return found
 
@@ -105,7 +125,7 @@ class Bucket(Service):
             body: what to write.
 
         """
-        await self.call("put_object", writing=False, Bucket=self.name, Key=name, Body=body)
+        await self.call("put_object", writing=False, Bucket=self.name, Key=name, Body=body, ContentMD5=_md5(body))
 
     async def remove(self, name: str, tag: str | None = None) -> bool:
         """Delete an object, and return whether it was as expected.

@@ -25,8 +25,8 @@ _MOST_LISTINGS = 4
 _MOST_BYTES = 8 * 2**20
 _MOST_ROWS = 10_000
 _MOST_KNOWN = 10_000
-_NEXT = "0"
-"""What follows the slash in ASCII: behind it come the folders after this one."""
+_NEXT = "/~"
+"""What lies behind everything in a folder, since no name begins so, and before the folder after it."""
 
 
 def class_of(listed: Listed) -> int:
@@ -159,7 +159,7 @@ class S3Listings:
             if not page.more or not page.folders:
                 return StoredPage(found, None)
             start = page.folders[-1][:-1] + _NEXT
-        return StoredPage(found, decoded(start[len(root) : -1]))
+        return StoredPage(found, decoded(start[len(root) : -len(_NEXT)]))
 
     async def _is_alive(self, kind: str, scope: str) -> bool:
         """Tell whether there is anything alive in a scope."""

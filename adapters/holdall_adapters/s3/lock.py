@@ -100,7 +100,8 @@ class S3Lock:
         return bool(await self._leases.change("renew", name, mine, decide, timeout=request.timeout))
 
     def _is_held(self, state: LeaseState, request: LeaseRequest) -> bool:
-        return state.nonce == request.nonce and state.expires > self._times.past()
+        is_same = (state.nonce, state.token) == (request.nonce, request.token)
+        return is_same and state.expires > self._times.past()
 
     @bounded
     async def release(self, request: LeaseRequest) -> bool:

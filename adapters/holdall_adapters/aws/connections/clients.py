@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Client"]
 
+_NO_CONTENT = 204
+
 
 class Client:
     """A way to a service.
@@ -165,10 +167,11 @@ def _rounded(bound: float, usual: float) -> float:
 def _is_whole(reply: Mapping[str, Any]) -> bool:
     """Tell whether the headers of a reply came to their end: http.client takes a connection that ends for it.
 
-    With them botocore checks the body.
+    With them botocore checks the body. A reply without a body has said all with its status.
     """
-    headers = reply.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-    return "content-length" in headers or "transfer-encoding" in headers
+    told = reply.get("ResponseMetadata", {})
+    headers = told.get("HTTPHeaders", {})
+    return told.get("HTTPStatusCode") == _NO_CONTENT or "content-length" in headers or "transfer-encoding" in headers
 
 
 def _cut(*, writing: bool) -> HoldallError:
