@@ -136,14 +136,9 @@ def translated(error: Any, *, writing: bool) -> Exception:
 
 
 def _answered(error: Any, code: str, *, writing: bool) -> Exception:
-    if code == "ConditionalCheckFailedException":
-        return Refused(error.response.get("Item"))
-    if code in _REFUSED:
-        return Refused()
-    if code in _MISSING:
-        return Missing()
-    if code == "TransactionCanceledException":
-        return Cancelled(tuple(reason.get("Code", "None") for reason in error.response.get("CancellationReasons", ())))
+    refused = _refused(error, code)
+    if refused is not None:
+        return refused
     if code in _MENDED_BY:
         return ConfigError(f"{_MENDED_BY[code]} ({code})")
     if code in _THROTTLED:
@@ -151,6 +146,17 @@ def _answered(error: Any, code: str, *, writing: bool) -> Exception:
     if code == "ValidationException" and "size" in str(error) and "exceeded" in str(error):
         return TooBig("the item would be larger than the service takes")
     return _failed(error, code, writing=writing)
+
+
+def _refused(error: Any, code: str) -> Exception | None:
+    """Return what says that a condition did not hold, or None if it is something else."""
+    if code == "ConditionalCheckFailedException":
+        return Refused(error.response.get("Item"))
+    if code == "TransactionCanceledException":
+        return Cancelled(tuple(reason.get("Code", "None") for reason in error.response.get("CancellationReasons", ())))
+    if code in _MISSING:
+        return Missing()
+    return Refused() if code in _REFUSED else None
 
 
 def _failed(error: Any, code: str, *, writing: bool) -> HoldallError:

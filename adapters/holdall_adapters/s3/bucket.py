@@ -98,7 +98,7 @@ class Bucket(Service):
             Refused: it is not as expected.
 
         """
-        condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
+        condition: dict[str, Any] = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
         try:
             reply = await self.call(
                 "put_object",
@@ -135,7 +135,7 @@ class Bucket(Service):
             tag: the tag of the state that must still be there; None: whatever is there goes.
 
         """
-        condition = {} if tag is None else {"IfMatch": tag}
+        condition: dict[str, Any] = {} if tag is None else {"IfMatch": tag}
         try:
             await self.call("delete_object", writing=False, Bucket=self.name, Key=name, **condition)
         except (Refused, Missing):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import orjson
@@ -49,7 +50,8 @@ class Kind(NamedTuple, Generic[State]):
     slim: Callable[[State], State]
 
 
-class Seen(NamedTuple, Generic[State]):
+@dataclass(frozen=True, slots=True)
+class Seen(Generic[State]):
     """An object as it was read.
 
     Attributes:
@@ -153,7 +155,7 @@ class Cells(Generic[State]):
         if seen.state is None:
             self._seen.pop(name, None)
             return
-        self._seen[name] = seen._replace(state=self._kind.slim(seen.state))
+        self._seen[name] = replace(seen, state=self._kind.slim(seen.state))
         self._seen.move_to_end(name)
         if len(self._seen) > self._most:
             self._seen.popitem(last=False)
@@ -185,38 +187,23 @@ class Cells(Generic[State]):
 
         """
         with Unsettled(what) as settling:
-            seen, current = (None if whole else self.known(name)), False
+            known = None if whole else self.known(name)
+            step: Write[State] | Keep | None = None if known is None else await _tried(decide, known)
+            seen = known if known is not None and step is not None else await self.look(name)
             for turn in range(_TRIES):
-                if seen is None:
-                    seen, current = await self.look(name), True
-                try:
-                    step = await decide(seen)
-                except HoldallError as error:
-                    if current and settling.is_lost and not isinstance(error, OutcomeUnknown):
-                        raise settling.unknown() from error
-                    if current:
-                        raise
-                    seen = None
-                    continue
+                if step is None:
+                    step = await _decided(decide, seen, settling)
                 if isinstance(step, Keep):
-                    if current and settling.is_lost:
-                        raise settling.unknown()
-                    if current:
-                        return step.result
-                    seen = None
-                    continue
+                    return step.result
                 if await self._put(name, seen, step, write_id, settling, timeout):
                     return step.result
                 found = await self.look(name)
                 if write_id in found.trail:
                     await step.after()
                     return step.result
+                _settle(found, seen, settling)
+                seen, step = found, None
                 await self._pause(turn)
-                if settling.is_lost and found.tag != seen.tag:
-                    if not _tells(found, seen):
-                        raise settling.unknown()
-                    settling.is_lost = False  # it was not applied, and its tag is gone: it never will be
-                seen, current = found, True
             raise settling.hopeless()
 
     async def _put(
@@ -241,7 +228,7 @@ class Cells(Generic[State]):
             settling.is_lost = True
             return False
         settling.is_lost = False
-        self._remember(name, written._replace(tag=tag))
+        self._remember(name, replace(written, tag=tag))
         await step.after()
         return True
 
@@ -260,6 +247,36 @@ class Cells(Generic[State]):
         environment = self._bucket.environment
         delay = min(_LAST_DELAY, _FIRST_DELAY * 2 ** min(turn, 10))
         await environment.sleep(delay * environment.random())
+
+
+async def _tried(decide: Decide[State], seen: Seen[State]) -> Write[State] | None:
+    """Return the write that is decided on what is only remembered; None where the decision must not rest on that."""
+    try:
+        step = await decide(seen)
+    except HoldallError:
+        return None
+    return step if isinstance(step, Write) else None
+
+
+async def _decided(decide: Decide[State], seen: Seen[State], settling: Unsettled) -> Write[State] | Keep:
+    """Return what is decided on what was read now; while a write of ours may still arrive, only a write counts."""
+    try:
+        step = await decide(seen)
+    except HoldallError as error:
+        if settling.is_lost and not isinstance(error, OutcomeUnknown):
+            raise settling.unknown() from error
+        raise
+    if settling.is_lost and isinstance(step, Keep):
+        raise settling.unknown()
+    return step
+
+
+def _settle(found: Seen[Any], before: Seen[Any], settling: Unsettled) -> None:
+    """Note that a write whose reply was lost was not applied and never will be, if what was found tells so."""
+    if settling.is_lost and found.tag != before.tag:
+        if not _tells(found, before):
+            raise settling.unknown()
+        settling.is_lost = False  # the tag that it expects is gone
 
 
 def _tells(found: Seen[Any], before: Seen[Any]) -> bool:

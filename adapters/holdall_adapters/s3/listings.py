@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdall.spi import StoredPage, StoredRecord
 from holdall_adapters.aws.service import bounded
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from holdall_adapters.s3.names import Names
 
 __all__ = ["S3Listings", "class_of"]
+
+Row = TypeVar("Row")
 
 _MOST_LISTINGS = 4
 _MOST_BYTES = 8 * 2**20
@@ -110,13 +112,13 @@ class S3Listings:
         prefix: str,
         after: str | None,
         limit: int,
-        row_of: Callable[[Listed, str], Awaitable[object]],
+        row_of: Callable[[Listed, str], Awaitable[Row | None]],
         most_bytes: int | None = None,
-    ) -> StoredPage[object]:
+    ) -> StoredPage[Row]:
         """Return a page of what lies in a folder: whatever is made of each object that is no grave."""
         folder = self.names.folder(kind, scope)
         start, limit = "" if after is None else folder + encoded(after), min(limit, _MOST_ROWS)
-        rows: list[object] = []
+        rows: list[Row] = []
         for _ in range(_MOST_LISTINGS):
             page = await self.bucket.page(folder + beginning(prefix), start)
             alive = [each for each in page.objects if class_of(each) != ENDED]
