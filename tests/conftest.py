@@ -61,6 +61,20 @@ def pgbouncer_url(given: Given, postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def dynamodb_url(given: Given) -> Iterator[str]:
+    """The URL of a table of DynamoDB, whose replies have a Date."""
+    with given(servers.dynamodb) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def undated_dynamodb_url(given: Given) -> Iterator[str]:
+    """The URL of a table of a server whose replies have no Date."""
+    with given(servers.local_dynamodb) as endpoint:
+        yield servers.url_of(endpoint)
+
+
+@pytest.fixture(scope="session")
 def mongodb_url(given: Given) -> Iterator[str]:
     """The URL of a database of a MongoDB server with transactions."""
     with given(servers.mongodb) as url:

@@ -16,31 +16,40 @@ import contextlib
 import signal
 
 from tests.server_kinds.common import Unobtainable, free_port
+from tests.server_kinds.dynamodb import dated, dynamodb, local_dynamodb, moto_dynamodb, url_of
 from tests.server_kinds.mongodb import LocalMongo, local_mongo, mongodb
 from tests.server_kinds.pgbouncer import pgbouncer
 from tests.server_kinds.postgres import LocalPostgres, local_postgres, postgres
+from tests.server_kinds.s3 import s3
 
 __all__ = [
     "LocalMongo",
     "LocalPostgres",
     "Unobtainable",
+    "dated",
+    "dynamodb",
     "free_port",
+    "local_dynamodb",
     "local_mongo",
     "local_postgres",
     "mongodb",
+    "moto_dynamodb",
     "pgbouncer",
     "postgres",
+    "s3",
+    "url_of",
 ]
 
 
 def main() -> None:
     """Start servers, print how tests find them, and wait until interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=main.__doc__)
-    parser.add_argument("names", nargs="+", choices=("postgres", "pgbouncer", "mongodb"))
+    parser.add_argument("names", nargs="+", choices=("postgres", "pgbouncer", "mongodb", "dynamodb", "s3"))
     names = parser.parse_args().names
     with contextlib.ExitStack() as stack:
-        if "mongodb" in names:
-            _tell("mongodb", stack.enter_context(mongodb()))
+        for name, server in (("mongodb", mongodb), ("dynamodb", dynamodb), ("s3", s3)):
+            if name in names:
+                _tell(name, stack.enter_context(server()))
         if "postgres" in names or "pgbouncer" in names:
             url = stack.enter_context(postgres())
             _tell("postgres", url)

@@ -42,7 +42,7 @@ def test_other_blocks_are_well_formed(page):
             if line.startswith("$ "):
                 subprocess.run(["bash", "-n", "-c", line[2:]], check=True)
     languages = {found for found, _ in BLOCK.findall(page.read_text(encoding="utf-8"))}
-    assert languages <= {"", "python", "toml", "console", "json", "sql"}
+    assert languages <= {"", "python", "toml", "console", "json", "sql", "terraform"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

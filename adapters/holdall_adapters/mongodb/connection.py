@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import TYPE_CHECKING, Any
 
 from holdall.errors import ConfigError, HoldallError
-from holdall_adapters.mongodb.connections.going_on import GoingOn, awaited
+from holdall_adapters.connections.going_on import GoingOn, awaited
 from holdall_adapters.mongodb.connections.transactions import Transaction
 from holdall_adapters.mongodb.errors import translated
 

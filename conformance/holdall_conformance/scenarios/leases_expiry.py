@@ -103,7 +103,8 @@ def renew_prolongs(harness: Harness) -> None:
     assert lock.held(key) is True
     assert lock.try_acquire(key) is None
     assert lock.renew(longer).ttl == 600
-    assert settled(lambda: lock.release(lease)) is True
+    watches = harness.capabilities.expiry_clock in {"client", "estimated"}  # then the deadline of a lease counts too
+    assert settled(lambda: lock.release(longer if watches else lease)) is True
 
 
 @scenario("leases.renew-keeps-or-changes-the-ttl", waits=True)
@@ -147,4 +148,4 @@ def held_and_holder_are_pure(harness: Harness) -> None:
         other.holder(key)
     assert eventually(lambda: not other.held(key), ttl + harness.capabilities.expiry_margin + 5)
     assert other.holder(key) is None
-    assert lock.held(key) is False
+    assert eventually(lambda: not lock.held(key), harness.capabilities.expiry_margin + 5)

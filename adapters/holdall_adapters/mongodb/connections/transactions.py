@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from holdall_adapters.mongodb.connections.going_on import awaited
+from holdall_adapters.connections.going_on import awaited
 from holdall_adapters.mongodb.errors import InTheWay, translated
 
 __all__ = ["Transaction"]

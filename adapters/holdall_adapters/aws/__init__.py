@@ -1,0 +1,1 @@
+"""What the adapters on services of AWS share: clients, errors, and the estimate of the server's clock."""

@@ -1,0 +1,126 @@
+"""A service of AWS: single requests, patient with throttling, bounded in time together, and several at once."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from holdall.errors import StoreTimeout
+from holdall_adapters.aws.connections.together import together
+from holdall_adapters.aws.errors import Throttled
+
+if TYPE_CHECKING:
+    from holdall.spi import Environment
+    from holdall_adapters.aws.connections.clients import Client
+
+__all__ = ["Service", "bounded"]
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+_FIRST_DELAY, _LAST_DELAY = 0.01, 0.5
+_BESIDE = 16
+_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("holdall_aws_deadline", default=None)
+
+
+class HasService(Protocol):
+    """What works on a service."""
+
+    @property
+    def service(self) -> Service:
+        """The service."""
+        ...
+
+
+Worker = TypeVar("Worker", bound=HasService)
+
+
+def bounded(
+    method: Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]]:
+    """Bound all requests of an operation by the timeout, together.
+
+    Args:
+        method: the operation.
+
+    """
+
+    async def run(self: Worker, /, *arguments: Arguments.args, **named_ones: Arguments.kwargs) -> Result:
+        with self.service.in_time():
+            return await method(self, *arguments, **named_ones)
+
+    functools.update_wrapper(run, method)
+    return run
+
+
+class Service:
+    """A service.
+
+    Args:
+        client: the way to it.
+        environment: has the boot clock, sleeping and randomness.
+        timeout: seconds that bound an operation.
+
+    """
+
+    def __init__(self, client: Client, environment: Environment, timeout: float) -> None:
+        self.client = client
+        self.environment = environment
+        self.timeout = timeout
+
+    @contextlib.contextmanager
+    def in_time(self) -> Iterator[None]:
+        """Bound all requests within by the timeout, together, unless they are bounded already."""
+        if _deadline.get() is not None:
+            yield
+            return
+        token = _deadline.set(self.environment.boot_time() + self.timeout)
+        try:
+            yield
+        finally:
+            _deadline.reset(token)
+
+    async def call(self, name: str, *, writing: bool, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
+        """Run one request, again where the service asks for that.
+
+        Args:
+            name: the method of the client.
+            writing: whether it writes, so that a lost reply leaves its outcome open.
+            timeout: seconds that bound it, if they are fewer than usual.
+            arguments: those of the method.
+
+        Raises:
+            Refused: a condition did not hold.
+            StoreTimeout: the time was up before it was sent.
+
+        """
+        until, delay = _deadline.get(), _FIRST_DELAY
+        if until is None:
+            until = self.environment.boot_time() + self.timeout
+        while True:
+            if self.environment.boot_time() >= until:
+                message = "the time was up before the request could be sent"
+                raise StoreTimeout(message)
+            try:
+                return await self.client.call(name, arguments, writing=writing, timeout=timeout)
+            except Throttled:
+                if self.environment.boot_time() + delay >= until:
+                    raise
+            await self.environment.sleep(delay * (0.5 + self.environment.random()))
+            delay = min(2 * delay, _LAST_DELAY)
+
+    async def together(self, work: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
+        """Do several things beside each other and return what they came to; the first error is raised at the end."""
+        results: list[Result] = []
+        for result in await self.each(work):
+            if isinstance(result, Exception):
+                raise result
+            results.append(result)
+        return results
+
+    async def each(self, work: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result | Exception]:
+        """Do several things beside each other and return what each came to, errors too."""
+        return await together(work, _BESIDE, suspending=self.client.suspending) if work else []

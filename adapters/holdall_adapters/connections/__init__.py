@@ -1,0 +1,1 @@
+"""What several adapters need of an event loop."""

@@ -1,0 +1,288 @@
+"""Objects that are changed by compare-and-set: read, decided on, and put if they are still as they were read.
+
+Every body has a nonce of its own, so that equal contents do not have equal tags, and the ids of the last writes: when a
+reply was lost, they tell whether the write was applied. One that was not, and whose tag is gone, never will be.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import orjson
+
+from holdall.errors import Corrupt, HoldallError, OutcomeUnknown
+from holdall_adapters.aws.errors import Refused
+from holdall_adapters.lost_replies import Unsettled
+
+if TYPE_CHECKING:
+    from holdall_adapters.s3.bucket import Bucket, Stored
+
+__all__ = ["ENDED", "EXPIRING", "LASTING", "Cells", "Keep", "Kind", "Seen", "Write"]
+
+State = TypeVar("State")
+
+LASTING, EXPIRING, ENDED = 0, 1, 2
+"""What the size of a body tells a listing, as the rest of a division by four: it lives, it may have expired, it is a
+grave."""
+_CLASSES = 4
+_TRAIL = 16
+_TRIES = 200
+_FIRST_DELAY, _LAST_DELAY = 0.005, 0.25
+
+
+class Kind(NamedTuple, Generic[State]):
+    """How states of a kind lie in objects.
+
+    Attributes:
+        header: returns the header and the class of a state.
+        payload: returns the bytes behind the header.
+        state: makes a state of both.
+        slim: returns what is worth remembering of a state.
+
+    """
+
+    header: Callable[[State], tuple[dict[str, Any], int]]
+    payload: Callable[[State], bytes]
+    state: Callable[[Mapping[str, Any], bytes], State]
+    slim: Callable[[State], State]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen(Generic[State]):
+    """An object as it was read.
+
+    Attributes:
+        tag: recognises it; None if there is none.
+        state: what it holds.
+        trail: the ids of its last writes.
+        count: how many writes it had.
+
+    """
+
+    tag: str | None = None
+    state: State | None = None
+    trail: tuple[str, ...] = ()
+    count: int = 0
+
+
+async def _nothing() -> None:
+    return None
+
+
+class Write(NamedTuple, Generic[State]):
+    """A decision to write.
+
+    Attributes:
+        state: what to write.
+        result: what the operation returns then.
+        undo: takes back what was prepared, when the write is refused.
+        after: clears away what it replaced, when it was applied.
+
+    """
+
+    state: State
+    result: Any
+    undo: Callable[[], Awaitable[None]] = _nothing
+    after: Callable[[], Awaitable[None]] = _nothing
+
+
+class Keep(NamedTuple):
+    """A decision to write nothing; `result` is what the operation returns."""
+
+    result: Any
+
+
+Decide = Callable[[Seen[State]], Awaitable[Write[State] | Keep]]
+
+
+class Cells(Generic[State]):
+    """Objects of one kind.
+
+    Args:
+        bucket: the bucket.
+        kind: how states lie in them.
+        most: of how many to remember what they are like.
+
+    """
+
+    def __init__(self, bucket: Bucket, kind: Kind[State], most: int) -> None:
+        self._bucket = bucket
+        self._kind = kind
+        self._most = most
+        self._seen: OrderedDict[str, Seen[State]] = OrderedDict()
+
+    async def look(self, name: str) -> Seen[State]:
+        """Read an object.
+
+        Args:
+            name: its name.
+
+        """
+        seen = self.read(name, await self._bucket.get(name))
+        self._remember(name, seen)
+        return seen
+
+    def read(self, name: str, stored: Stored | None) -> Seen[State]:
+        """Return what an object holds.
+
+        Args:
+            name: its name.
+            stored: the object, or None.
+
+        Raises:
+            Corrupt: holdall did not write it.
+
+        """
+        if stored is None:
+            return Seen()
+        line, _, rest = stored.body.partition(b"\n")
+        try:
+            header = orjson.loads(line)
+            state = self._kind.state(header, rest[: header["p"]])
+            return Seen(stored.tag, state, tuple(header["t"]), header["c"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
+            raise Corrupt(message) from error
+
+    def known(self, name: str) -> Seen[State] | None:
+        """Return what an object was like when this handle read or wrote it last; it may have changed since."""
+        return self._seen.get(name)
+
+    def _remember(self, name: str, seen: Seen[State]) -> None:
+        if seen.state is None:
+            self._seen.pop(name, None)
+            return
+        self._seen[name] = replace(seen, state=self._kind.slim(seen.state))
+        self._seen.move_to_end(name)
+        if len(self._seen) > self._most:
+            self._seen.popitem(last=False)
+
+    async def change(
+        self,
+        what: str,
+        name: str,
+        write_id: str,
+        decide: Decide[State],
+        *,
+        whole: bool = False,
+        timeout: float | None = None,
+    ) -> Any:
+        """Change an object, and return what the operation comes to.
+
+        Args:
+            what: the operation, such as "put".
+            name: the name of the object.
+            write_id: the id of the write.
+            decide: takes what is there and returns what to do; a refusal raises. It is asked again when others were
+                faster, and never has the last word on what is only remembered.
+            whole: whether it needs all of the object, and not only what is remembered.
+            timeout: seconds that bound a request, if they are fewer than usual.
+
+        Raises:
+            OutcomeUnknown: a reply was lost, and what is there does not tell.
+            StoreTimeout: others were faster until the time was up.
+
+        """
+        with Unsettled(what) as settling:
+            known = None if whole else self.known(name)
+            step: Write[State] | Keep | None = None if known is None else await _tried(decide, known)
+            seen = known if known is not None and step is not None else await self.look(name)
+            for turn in range(_TRIES):
+                if step is None:
+                    step = await _decided(decide, seen, settling)
+                if isinstance(step, Keep):
+                    return step.result
+                if await self._put(name, seen, step, write_id, settling, timeout):
+                    return step.result
+                found = await self.look(name)
+                if write_id in found.trail:
+                    await step.after()
+                    return step.result
+                _settle(found, seen, settling)
+                seen, step = found, None
+                await self._pause(turn)
+            raise settling.hopeless()
+
+    async def _put(
+        self,
+        name: str,
+        seen: Seen[State],
+        step: Write[State],
+        write_id: str,
+        settling: Unsettled,
+        timeout: float | None,
+    ) -> bool:
+        """Write what was decided, and tell whether that was done."""
+        trail = (*seen.trail, write_id)[-_TRAIL:]
+        written = Seen(None, step.state, trail, seen.count + 1)
+        try:
+            tag = await self._bucket.put(name, self._body(written), seen.tag, timeout)
+        except Refused:
+            if not settling.is_lost:
+                await step.undo()
+            return False
+        except OutcomeUnknown:
+            settling.is_lost = True
+            return False
+        settling.is_lost = False
+        self._remember(name, replace(written, tag=tag))
+        await step.after()
+        return True
+
+    def _body(self, seen: Seen[State]) -> bytes:
+        if seen.state is None:
+            raise ValueError(seen)
+        header, ended = self._kind.header(seen.state)
+        payload = self._kind.payload(seen.state)
+        nonce = self._bucket.environment.new_id()
+        header |= {"t": seen.trail, "c": seen.count, "n": nonce, "p": len(payload)}
+        body = b"".join((orjson.dumps(header), b"\n", payload))
+        return body + b" " * ((ended - len(body)) % _CLASSES)
+
+    async def _pause(self, turn: int) -> None:
+        """Let others go first for a while, longer and longer."""
+        environment = self._bucket.environment
+        delay = min(_LAST_DELAY, _FIRST_DELAY * 2 ** min(turn, 10))
+        await environment.sleep(delay * environment.random())
+
+
+async def _tried(decide: Decide[State], seen: Seen[State]) -> Write[State] | None:
+    """Return the write that is decided on what is only remembered; None where the decision must not rest on that."""
+    try:
+        step = await decide(seen)
+    except HoldallError:
+        return None
+    return step if isinstance(step, Write) else None
+
+
+async def _decided(decide: Decide[State], seen: Seen[State], settling: Unsettled) -> Write[State] | Keep:
+    """Return what is decided on what was read now; while a write of ours may still arrive, only a write counts."""
+    try:
+        step = await decide(seen)
+    except HoldallError as error:
+        if settling.is_lost and not isinstance(error, OutcomeUnknown):
+            raise settling.unknown() from error
+        raise
+    if settling.is_lost and isinstance(step, Keep):
+        raise settling.unknown()
+    return step
+
+
+def _settle(found: Seen[Any], before: Seen[Any], settling: Unsettled) -> None:
+    """Note that a write whose reply was lost was not applied and never will be, if what was found tells so."""
+    if settling.is_lost and found.tag != before.tag:
+        if not _tells(found, before):
+            raise settling.unknown()
+        settling.is_lost = False  # the tag that it expects is gone
+
+
+def _tells(found: Seen[Any], before: Seen[Any]) -> bool:
+    """Tell whether the ids in an object reach back to what it was, so that a write that is not among them is not."""
+    if found.tag is None:
+        return False
+    if before.tag is None:
+        return found.count <= len(found.trail)
+    return bool(before.trail) and before.trail[-1] in found.trail

@@ -1,0 +1,1 @@
+"""What a process knows of servers."""
