@@ -48,6 +48,11 @@ def test_a_client_that_suspends(url):
     asyncio.run(main())
 
 
+def test_what_atlas_puts_into_a_connection_string_is_taken(url):
+    with holdall.open_store(f"{url}&w=majority&appName=Cluster0") as store:
+        assert store.get("s", "k").value == 0
+
+
 def test_a_client_of_motor(url):
     motor = pytest.importorskip("motor.motor_asyncio")
 

@@ -69,6 +69,7 @@ def test_a_database_without_collections(kind, mongodb_database, told):
         ("/used?prefix=Upper", "prefix="),
         ("/used?prefix=" + "x" * 60, "prefix="),
         ("/used?reads=eventual", "reads"),
+        ("/used?w=1", "majority"),
         ("/used?replicaset=x", "replicaSet"),
         ("/used?maxPoolSize=many", "maxPoolSize"),
         ("/used?tlsCAFile=/none/such&tls=true", "PyMongo"),

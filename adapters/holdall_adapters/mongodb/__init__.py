@@ -46,7 +46,7 @@ CAPABILITIES = Capabilities(
 _STANDALONE = replace(CAPABILITIES, atomic_commit=False, max_commit_operations=1, native_follow=False)
 
 _PREFIX = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_OWN = {"create", "prefix", "reads"}
+_OWN = {"create", "prefix", "reads", "w"}
 
 OPTIONS = (
     Option(name="create", kind=bool, default=True, help="whether the collections may be made"),
@@ -66,6 +66,8 @@ OPTIONS = (
     Option(name="tls", kind=str, default=None, help="true: use TLS"),
     Option(name="tlsCAFile", kind=str, default=None, help="file of the certificate authority"),
     Option(name="tlsCertificateKeyFile", kind=str, default=None, help="file of the client's certificate and key"),
+    Option(name="w", kind=str, default="majority", help="every write waits for a majority", choices=("majority",)),
+    Option(name="appName", kind=str, default="holdall", help="what the logs of the server call the client"),
     Option(name="maxPoolSize", kind=int, default=None, help="the most connections to one server"),
 )
 

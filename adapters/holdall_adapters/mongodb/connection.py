@@ -154,7 +154,7 @@ class Deployment:
         Args:
             collection: the collection.
             pipeline: what to find.
-            most_bytes: bytes of `p` after which no further document is taken.
+            most_bytes: bytes of payload after which no further document is taken.
             within: the transaction, if there is one.
             of_one: whether a unique index leads to the one document that there may be.
 
@@ -179,7 +179,7 @@ class Deployment:
                 if size >= most_bytes:
                     return found, True
                 found.append(document)
-                size += len(document.get("p", b""))
+                size += _payload_of(document)
         finally:
             await awaited(cursor.close())
         return found, False
@@ -345,3 +345,8 @@ async def _each(cursor: Any) -> AsyncIterator[dict[str, Any]]:
         return
     for document in cursor:
         yield document
+
+
+def _payload_of(document: Mapping[str, Any]) -> int:
+    """Return how many bytes of payload a record, or a chunk with its batches, holds."""
+    return len(document.get("p", b"")) + sum(len(batch["p"]) for batch in document.get("t", ()))

@@ -24,6 +24,8 @@ WHOLE = {"_id": 0, "s": 0, "k": 0}
 Name = tuple[str, str]
 _LIVING = {"i": {"$exists": True}}
 _MOST_ROWS = 10_000
+_MOST_BYTES = 8 * 2**20
+"""Bytes of chunks that are taken at once: a batch may have as many, and sixteen chunks a batch each."""
 
 
 class MongoLogReaders:
@@ -99,7 +101,7 @@ class MongoLogReaders:
             {"$limit": 16},
             {"$project": {"t": 1}},
         ]
-        return (await self._deployment.aggregate(CHUNKS, pipeline))[0]
+        return (await self._deployment.aggregate(CHUNKS, pipeline, _MOST_BYTES))[0]
 
     async def head(self, scope: str, key: str) -> Head | None:
         """Return the head of a log."""

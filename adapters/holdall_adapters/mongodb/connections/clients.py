@@ -36,7 +36,6 @@ def make_client(pymongo: Any, address: str, settings: Mapping[str, Any], timeout
         return make(
             address,
             **settings,
-            appname="holdall",
             serverSelectionTimeoutMS=milliseconds,
             connectTimeoutMS=milliseconds,
             timeoutMS=milliseconds,
