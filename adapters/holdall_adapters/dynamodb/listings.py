@@ -10,7 +10,7 @@ from holdall.errors import Corrupt, StoreTimeout
 from holdall.spi import StoredPage, StoredRecord
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.names import LAST
-from holdall_adapters.dynamodb.parts import Parts
+from holdall_adapters.dynamodb.parts import PART, Parts
 from holdall_adapters.dynamodb.record_changes import found_in
 from holdall_adapters.dynamodb.table import Item, bounded
 from holdall_adapters.lost_replies import ATTEMPTS
@@ -27,7 +27,6 @@ _ROUNDS = 4
 _MOST_ROWS = 10_000
 _MOST_BYTES = 8 * 2**20
 _MOST_SCOPES = 10_000
-_PART = 380_000
 _ALIVE_RECORD = "attribute_exists(#ver) AND attribute_not_exists(#gone)"
 
 
@@ -271,7 +270,7 @@ def _is_live(item: Mapping[str, Any], past: float) -> bool:
 
 
 def _size(item: Item) -> int:
-    return len(item["val"]["B"]) if "val" in item else int(item["parts"]["N"]) * _PART
+    return len(item["val"]["B"]) if "val" in item else int(item["parts"]["N"]) * PART
 
 
 def _no_size(_: Item) -> int:
