@@ -19,6 +19,7 @@ def server(request: pytest.FixtureRequest) -> None:
 class OnServer(StoreConformance):
     """The clauses on the server that a fixture names."""
 
+    level = "base"
     sides = ("sync", "async")
     url_fixture: str
     server_url: str

@@ -11,7 +11,7 @@ from holdall.spi import StoredPage, StoredRecord
 from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.names import LAST
-from holdall_adapters.dynamodb.parts import Parts
+from holdall_adapters.dynamodb.parts import PART, Parts
 from holdall_adapters.dynamodb.record_changes import found_in
 from holdall_adapters.dynamodb.table import Item
 from holdall_adapters.lost_replies import ATTEMPTS
@@ -28,7 +28,6 @@ _ROUNDS = 4
 _MOST_ROWS = 10_000
 _MOST_BYTES = 8 * 2**20
 _MOST_SCOPES = 10_000
-_PART = 380_000
 _ALIVE_RECORD = "attribute_exists(#ver) AND attribute_not_exists(#gone)"
 
 
@@ -277,7 +276,7 @@ def _is_live(item: Mapping[str, Any], past: float) -> bool:
 
 
 def _size(item: Item) -> int:
-    return len(item["val"]["B"]) if "val" in item else int(item["parts"]["N"]) * _PART
+    return len(item["val"]["B"]) if "val" in item else int(item["parts"]["N"]) * PART
 
 
 def _no_size(_: Item) -> int:

@@ -14,6 +14,7 @@ from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.listings import DynamoListings
 from holdall_adapters.dynamodb.log_state import Element, LogState, elements_of, state_of
 from holdall_adapters.dynamodb.names import LAST
+from holdall_adapters.dynamodb.parts import PART
 from holdall_adapters.lost_replies import ATTEMPTS
 
 __all__ = ["DynamoLogReaders", "Name", "placed_in"]
@@ -144,7 +145,7 @@ def _group(batches: Sequence[tuple[int, Element]]) -> Sequence[tuple[int, Elemen
     """Return as many batches from the beginning as are to be fetched at once."""
     room = _AT_ONCE
     for number, (_, element) in enumerate(batches):
-        room -= element.parts * 380_000
+        room -= element.parts * PART
         if room < 0:
             return batches[: max(1, number)]
     return batches

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from holdall_adapters.aws.times import Times
     from holdall_adapters.dynamodb.table import Table
 
-__all__ = ["Parts"]
+__all__ = ["PART", "Parts"]
 
-_PART = 380_000
+PART = 380_000
 """Bytes of a part: an item ends at 400 KB, its names included."""
 
 
@@ -47,7 +47,7 @@ class Parts:
         """
         index = {**names.orphan(write_id), "opk": owner["pk"], "osk": owner["sk"], "at": names.N(self._times.now())}
         await self._table.put(index)
-        pieces = [payload[start : start + _PART] for start in range(0, len(payload), _PART)]
+        pieces = [payload[start : start + PART] for start in range(0, len(payload), PART)]
         await self._table.put_all(
             [{**names.part(write_id, number), "val": names.B(piece)} for number, piece in enumerate(pieces)]
         )

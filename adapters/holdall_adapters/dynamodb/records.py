@@ -14,6 +14,7 @@ from holdall_adapters.aws.service import bounded
 from holdall_adapters.dynamodb import names, record_changes
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.listings import DynamoListings
+from holdall_adapters.dynamodb.parts import PART
 from holdall_adapters.dynamodb.record_changes import BRIEF, INLINE, Found, found_in
 from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
 
@@ -82,7 +83,7 @@ class DynamoRecords(DynamoListings):
             judge(found, request.fence, request.expect, settling)
         except HoldallError as error:
             if is_large and not isinstance(error, OutcomeUnknown):
-                await self.parts.remove([(request.version, -(-len(request.payload) // 380_000))])
+                await self.parts.remove([(request.version, -(-len(request.payload) // PART))])
             raise
 
     async def _clean_up(self, replaced: Found) -> None:

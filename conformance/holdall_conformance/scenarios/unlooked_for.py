@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
@@ -87,18 +88,15 @@ def from_a_position_to_come(harness: Harness) -> None:
         if length:
             store.append(scope, key, list(range(length)))
         assert list(store.follow(scope, key, 10, timeout=0)) == []
-        timers = [
-            threading.Timer(_PAUSE, partial(other.append, scope, key, list(range(length, 7)))),
-            threading.Timer(3 * _PAUSE, partial(_grow, other, scope, key)),
-        ]
-        for timer in timers:
-            timer.start()
+        timer = threading.Timer(_PAUSE, partial(_grow, other, scope, key, length))
+        timer.start()
         found = list(islice(store.follow(scope, key, 10, timeout=_PATIENCE), 3))
-        for timer in timers:
-            timer.join()
+        timer.join()
         assert [tuple(entry) for entry in found] == [(10, 10), (11, 11), (12, 12)], f"a log that is {key}"
 
 
-def _grow(store: Any, scope: str, key: str) -> None:
-    """Append what comes behind the first seven entries."""
+def _grow(store: Any, scope: str, key: str, length: int) -> None:
+    """Append up to seven entries, and after a pause what comes behind them."""
+    store.append(scope, key, list(range(length, 7)))
+    time.sleep(2 * _PAUSE)
     store.append(scope, key, list(range(7, 13)), expect=7)
