@@ -25,6 +25,8 @@ _RECOVERY = 30.0
 """Seconds within which a handle must work again when the way is free."""
 _AT_ONCE = 6
 """Ways through a proxy at once: each takes connections, and a server has only so many."""
+_ATTEMPTS = 5
+"""So often a fault is planned for a first request: what a driver says by itself, such as a heartbeat, may take it."""
 _STUCK = 60.0
 """Seconds in which whatever waits must end once its connections are closed."""
 
@@ -122,19 +124,31 @@ class Trials:
     def _at_each(self, kind: type[Write], fault: Fault, world: World, proxy: Proxy) -> Iterator[str]:
         """Strike each request of a write, in a new write for each, until it has no more of them."""
         for at in range(1, self.most + 1):
-            write = kind(world)
-            write.prepare()
-            problem = _recovered(write)
-            if not problem:
-                proxy.strike(fault, at=at, then=self.then)
-                outcome = _Outcome(write)
-                problem = self._awaited(outcome, proxy)
-                struck = proxy.heal()
-                if not struck and (at > 1 or fault.kind.startswith("cut")):
-                    return  # it has no more requests, or they and their replies are shorter than the cut
-                problem = problem or self._judged(write, outcome) or ("" if struck else "no request of it was seen")
+            for _ in range(_ATTEMPTS):
+                problem, struck = self._at(at, kind, fault, world, proxy)
+                if struck or problem or at > 1:
+                    break
+            if not struck and not problem and (at > 1 or fault.kind.startswith("cut")):
+                return  # it has no more requests, or they and their replies are shorter than the cut
+            if not struck:
+                problem = problem or "no request of it was seen"
             if problem:
                 yield f"{kind.name}, {fault} at request {at}: {problem}"
+
+    def _at(self, at: int, kind: type[Write], fault: Fault, world: World, proxy: Proxy) -> tuple[str, bool]:
+        """Strike one request of a new write; return what was wrong with it, and whether the fault had its effect."""
+        write = kind(world)
+        write.prepare()
+        problem = _recovered(write)
+        if problem:
+            return problem, True
+        proxy.strike(fault, at=at, then=self.then)
+        outcome = _Outcome(write)
+        problem = self._awaited(outcome, proxy)
+        struck = bool(proxy.heal())
+        if not struck and (at > 1 or fault.kind.startswith("cut")):
+            return problem, struck
+        return problem or self._judged(write, outcome), struck
 
     def _judged(self, write: Write, outcome: _Outcome) -> str:
         if self.settled and outcome.error is not None:
