@@ -30,7 +30,9 @@ class ServerClock:
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self._low = self._high = self._at = 0.0
+        self._low: float = 0.0
+        self._high: float = 0.0
+        self._at: float = 0.0
         self.known = False
 
     def saw(self, date: str, sent: float, received: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from holdall.errors import StoreTimeout
@@ -72,7 +72,7 @@ class Service:
         self.timeout = timeout
 
     @contextlib.contextmanager
-    def in_time(self) -> Iterator[None]:
+    def in_time(self) -> Generator[None]:
         """Bound all requests within by the timeout, together, unless they are bounded already."""
         if _deadline.get() is not None:
             yield

@@ -123,9 +123,8 @@ class Client:
 
     def _look_at(self, reply: Any, sent: float) -> None:
         """Learn from the Date of a reply, or of an error that the service answered."""
-        if not isinstance(reply, Mapping):
-            return
-        headers = reply.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        known: Any = reply if isinstance(reply, Mapping) else {}
+        headers: Mapping[str, str] = known.get("ResponseMetadata", {}).get("HTTPHeaders", {})
         if "date" in headers:
             self._clock.saw(headers["date"], sent, self._environment.boot_time())
 
