@@ -25,8 +25,8 @@ _RECOVERY = 30.0
 """Seconds within which a handle must work again when the way is free."""
 _AT_ONCE = 6
 """Ways through a proxy at once: each takes connections, and a server has only so many."""
-_ATTEMPTS = 5
-"""So often a fault is planned for a first request: what a driver says by itself, such as a heartbeat, may take it."""
+_ATTEMPTS = 4
+"""So often a fault is planned again for a first request: what a driver says by itself, such as a heartbeat, may take it."""
 _STUCK = 60.0
 """Seconds in which whatever waits must end once its connections are closed."""
 
@@ -124,10 +124,11 @@ class Trials:
     def _at_each(self, kind: type[Write], fault: Fault, world: World, proxy: Proxy) -> Iterator[str]:
         """Strike each request of a write, in a new write for each, until it has no more of them."""
         for at in range(1, self.most + 1):
+            problem, struck = self._at(at, kind, fault, world, proxy)
             for _ in range(_ATTEMPTS):
-                problem, struck = self._at(at, kind, fault, world, proxy)
                 if struck or problem or at > 1:
                     break
+                problem, struck = self._at(at, kind, fault, world, proxy)
             if not struck and not problem and (at > 1 or fault.kind.startswith("cut")):
                 return  # it has no more requests, or they and their replies are shorter than the cut
             if not struck:
