@@ -26,7 +26,7 @@ _RECOVERY = 30.0
 _AT_ONCE = 6
 """Ways through a proxy at once: each takes connections, and a server has only so many."""
 _ATTEMPTS = 4
-"""So often a fault is planned again for a first request: what a driver says by itself, such as a heartbeat, may take it."""
+"""So often a fault is planned again for a first request: a heartbeat of the driver may take it."""
 _STUCK = 60.0
 """Seconds in which whatever waits must end once its connections are closed."""
 
