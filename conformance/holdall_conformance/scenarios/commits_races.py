@@ -199,7 +199,7 @@ def floors_race_acquire(harness: Harness) -> None:
 @scenario("leases.highest-floor-counts")
 def highest_floor_counts(harness: Harness) -> None:
     """Of floors that are raised at once, up to 2**40 and beyond, the highest counts, on every handle."""
-    for base in (10, _FAR):
+    for base in (10, _FAR) * 3:
         key = harness.new_key()
 
         def work(lock: Lock, number: int, key: str = key, base: int = base) -> None:

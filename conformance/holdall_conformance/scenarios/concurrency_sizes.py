@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from holdall import AlreadyExists, Head, Put, Record, Store
@@ -12,7 +13,6 @@ from holdall_conformance.scenarios.support import fill, head_of, keys_of, record
 
 _SIZES = (64 * 1024, 250_000, 1024 * 1024)
 _TURNS = 8
-_READS = 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -30,7 +30,7 @@ def _beside(
             finally:
                 busy.pop()
             return
-        for turn in range(_READS):
+        for turn in itertools.count():
             read(store, turn)
             if not busy:
                 break
