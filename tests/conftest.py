@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import urllib.parse
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator
@@ -72,6 +73,53 @@ def undated_dynamodb_url(given: Given) -> Iterator[str]:
     """The URL of a table of a server whose replies have no Date."""
     with given(servers.local_dynamodb) as endpoint:
         yield servers.url_of(endpoint)
+
+
+@contextlib.contextmanager
+def _table_of_its_own(url: str) -> Generator[str]:
+    import boto3  # noqa: PLC0415 - most runs of tests need no driver
+
+    name, (_, _, options) = f"test_{uuid.uuid4().hex}", url.partition("?")
+    yield f"dynamodb://{name}?{options}"
+    known = dict(urllib.parse.parse_qsl(options))
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=known.get("endpoint_url"),
+        region_name=known.get("region"),
+        aws_access_key_id=known.get("access_key_id"),
+        aws_secret_access_key=known.get("secret_access_key"),
+    )
+    with contextlib.suppress(client.exceptions.ResourceNotFoundException):
+        client.delete_table(TableName=name)
+    client.close()
+
+
+@pytest.fixture
+def dynamodb_table(dynamodb_url: str) -> Iterator[str]:
+    """The URL of a table of the test's own, on a server whose replies have a Date."""
+    with _table_of_its_own(dynamodb_url) as url:
+        yield url
+
+
+@pytest.fixture
+def undated_dynamodb_table(undated_dynamodb_url: str) -> Iterator[str]:
+    """The URL of a table of the test's own, on a server whose replies have no Date."""
+    with _table_of_its_own(undated_dynamodb_url) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def s3_url(given: Given) -> Iterator[str]:
+    """The URL of a bucket of a server of S3."""
+    with given(servers.s3) as url:
+        yield url
+
+
+@pytest.fixture
+def s3_prefix(s3_url: str) -> str:
+    """The URL of an empty prefix of the test's own, in a bucket."""
+    place, _, options = s3_url.partition("?")
+    return f"{place.rstrip('/')}/test-{uuid.uuid4().hex}?{options}"
 
 
 @pytest.fixture(scope="session")

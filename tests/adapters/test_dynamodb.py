@@ -1,4 +1,7 @@
-"""The DynamoDB adapter: every clause of the kit, and those about time again where the server does not tell its own."""
+"""The DynamoDB adapter: every clause of the kit, and those about time again where the server does not tell its own.
+
+Each clause has a table of its own, as clauses that sweep read all of it.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,10 @@ from holdall_conformance import StoreConformance
 from holdall_conformance.sources import Source, UrlSource
 
 
-@pytest.fixture(scope="class", autouse=True)
-def server(request: pytest.FixtureRequest) -> None:
-    """Tell the tests where the server is."""
-    request.cls.server_url = request.getfixturevalue(request.cls.url_fixture)
-
-
 class OnServer(StoreConformance):
-    """The clauses on the server that a fixture names."""
+    """The clauses on a table of the test's own."""
 
-    level = "base"
     sides = ("sync", "async")
-    url_fixture: str
     server_url: str
 
     def source(self, config: pytest.Config, tmp_path: Path) -> Source:
@@ -29,9 +24,15 @@ class OnServer(StoreConformance):
 
 
 class TestDynamoDB(OnServer):
-    url_fixture = "dynamodb_url"
+    @pytest.fixture(autouse=True)
+    def table(self, dynamodb_table: str) -> None:
+        self.server_url = dynamodb_table
 
 
 class TestDynamoDBWithoutDate(OnServer):
-    url_fixture = "undated_dynamodb_url"
     groups = ("expiry", "fencing", "flags", "holds", "leases")
+    sides = ("sync",)
+
+    @pytest.fixture(autouse=True)
+    def table(self, undated_dynamodb_table: str) -> None:
+        self.server_url = undated_dynamodb_table

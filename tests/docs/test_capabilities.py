@@ -21,7 +21,7 @@ def shown(value):
     return str(value)
 
 
-@pytest.mark.parametrize("name", ["memory", "file", "sqlite", "postgres", "mongodb"])
+@pytest.mark.parametrize("name", ["memory", "file", "sqlite", "postgres", "mongodb", "dynamodb", "s3"])
 def test_the_table_is_true(name):
     column = ROWS[0].index(name)
     told = {row[0].strip("`"): row[column] for row in ROWS[2:]}
