@@ -24,7 +24,7 @@ import holdall
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests import servers
-from tests.adapters.dynamodb_tools import arguments_of, bare_client
+from tests.adapters.aws_tools import arguments_of, bare_client
 
 TABLE = "holdall-floor"
 ROWS = 100

@@ -9,7 +9,7 @@ import pytest
 from holdall import ABSENT, ConfigError, Conflict, OutcomeUnknown, Put, StoreTimeout, Unavailable
 from holdall_conformance.proxy import Proxy
 from holdall_conformance.proxy_faults import drop_reply
-from tests.adapters.dynamodb_tools import Broken, watched
+from tests.adapters.aws_tools import Broken, watched
 
 THROTTLED = (400, "ProvisionedThroughputExceededException")
 

@@ -11,7 +11,8 @@ import holdall
 from holdall import Append, Put, TooLarge
 from holdall_adapters.aws.times import KEPT
 from holdall_adapters.dynamodb import names
-from tests.adapters.dynamodb_tools import bare_client, other_table, table_of
+from tests.adapters.aws_tools import bare_client
+from tests.adapters.dynamodb_tools import other_table, table_of
 
 LARGEST = 4 * 2**20
 

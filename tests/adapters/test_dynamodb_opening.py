@@ -15,7 +15,8 @@ from holdall import ABSENT, ConfigError, Unavailable
 from holdall_adapters.dynamodb import OPTIONS
 from holdall_conformance.children import Children, soon, wait_until
 from holdall_conformance.harness import Harness
-from tests.adapters.dynamodb_tools import arguments_of, bare_client, other_table, table_of
+from tests.adapters.aws_tools import arguments_of, bare_client
+from tests.adapters.dynamodb_tools import other_table, table_of
 from tests.adapters.handles import KINDS, opened
 from tests.server_kinds.common import free_port
 

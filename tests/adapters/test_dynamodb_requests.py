@@ -9,7 +9,7 @@ import pytest
 import holdall
 from holdall import ABSENT, Append, Check, Conflict, Delete, Fenced, Put
 from holdall_conformance.proxy import Proxy
-from tests.adapters.dynamodb_tools import Counting, watched
+from tests.adapters.aws_tools import Counting, watched
 from tests.adapters.handles import KINDS, opened
 
 GET, UPDATE = {"GetItem": 1}, {"UpdateItem": 1}

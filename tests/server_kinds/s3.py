@@ -72,7 +72,7 @@ def seaweedfs() -> Iterator[str]:
         words += ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-volume.max=400"]
         for service in _SERVICES:
             words += [f"-{service}.port={free_port()}", f"-{service}.port.grpc={free_port()}"]
-        started = Program(words, home, "TERM", may_be_root=True, patience=10)
+        started = Program(words, home, "TERM", may_be_root=True, patience=1)
         endpoint = f"http://127.0.0.1:{port}"
         try:
             started.wait_until(functools.partial(_is_ready, endpoint))

@@ -112,12 +112,13 @@ def code_of(error: Any) -> str:
     return str(response.get("Error", {}).get("Code", ""))
 
 
-def translated(error: Any, *, writing: bool) -> Exception:
+def translated(error: Any, *, writing: bool, sent_once: bool) -> Exception:
     """Return the error of holdall for one of botocore.
 
     Args:
         error: what was raised; the caller raises the result from it.
         writing: whether a write was under way, so that a lost reply leaves its outcome open.
+        sent_once: whether the client tried once; otherwise a try before the one that failed may have been applied.
 
     """
     code, kind = code_of(error), type(error).__name__
@@ -126,7 +127,7 @@ def translated(error: Any, *, writing: bool) -> Exception:
     if kind in _SET_UP:
         message = f"the credentials, the profile or the region cannot be had ({kind}): {error}"
         return ConfigError(message)
-    if kind in _NEVER_SENT:
+    if kind in _NEVER_SENT and (sent_once or not writing):
         return Unavailable(f"the service could not be reached ({kind})")
     if writing:
         return OutcomeUnknown(f"the reply of the service was lost ({kind})")

@@ -14,6 +14,7 @@ from holdall.values import Holder
 from holdall_adapters.aws.errors import Refused
 from holdall_adapters.aws.service import bounded
 from holdall_adapters.aws.times import KEPT
+from holdall_adapters.aws.watching import Watching
 from holdall_adapters.dynamodb import names
 from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.names import N, S
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DynamoLock"]
 
-_MOST_WATCHED = 10_000
-_RATE = 1.01
-"""How much longer than its ttl a lease is watched: clocks of two hosts may run apart."""
-
 
 class DynamoLock:
     """Every operation of a lock."""
@@ -39,7 +36,7 @@ class DynamoLock:
         self.table = table
         self._times = times
         self._environment = environment
-        self._watched: dict[str, tuple[str, float]] = {}
+        self._watching = Watching(environment)
 
     @property
     def service(self) -> Table:
@@ -57,20 +54,14 @@ class DynamoLock:
             return 0.0
         if not self._times.observes and float(item["exp"]["N"]) <= past:
             return 0.0
-        now, seen, ttl = self._environment.boot_time(), item["seen"]["S"], float(item["ttl_s"]["N"]) * _RATE
-        before, since = self._watched.get(key, ("", now))
-        if before != seen:
-            if len(self._watched) >= _MOST_WATCHED:
-                self._watched.clear()
-            self._watched[key], since = (seen, now), now
-        left = since + ttl - now
+        left = self._watching.left(key, item["seen"]["S"], float(item["ttl_s"]["N"]))
         return left if self._times.observes else min(left, self._times.left(float(item["exp"]["N"])))
 
     @bounded
     async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
         """Take a free or expired key; after a lost reply it may be ours already."""
         await self._clear_sight()
-        name, floor, seen = names.lease(key), None, None
+        name, floor, seen, sent = names.lease(key), None, None, self._environment.boot_time()
         with Unsettled("try_acquire") as settling:
             for _ in range(ATTEMPTS):
                 change, past = self._taking(nonce, owner, ttl, floor, seen)
@@ -82,6 +73,7 @@ class DynamoLock:
                     settling.is_lost = True
                     found = await self.table.get(name)
                 else:
+                    self._watching.wrote(key, nonce, sent)
                     return int(item["token"]["N"])
                 if found is not None and found.get("nonce", {}).get("S") == nonce:
                     return int(found["token"]["N"])
@@ -121,7 +113,8 @@ class DynamoLock:
     @bounded
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
-        until, mine = self._environment.boot_time() + request.timeout, self._environment.new_id()
+        sent, mine = self._environment.boot_time(), self._environment.new_id()
+        until = sent + request.timeout
         await self._clear_sight()
         change = self._held(request).set("seen", S(mine)).set("ttl_s", N(float(ttl)))
         change.set("exp", N(self._times.now() + ttl))
@@ -136,6 +129,7 @@ class DynamoLock:
                     if self._environment.boot_time() >= until:
                         break
                 else:
+                    self._watching.wrote(request.key, mine, sent)
                     return True
             raise settling.unknown()
 

@@ -107,18 +107,15 @@ async def connect(target: Target) -> Connection:
         raise
     times = Times(target.environment, server)
     times.settle()
-    if times.observes:
-        await client.close()
-        message = "the replies of the server have no Date: leases could not be judged by its time"
-        raise ConfigError(message)
+    capabilities = CAPABILITIES if server.known else replace(CAPABILITIES, expiry_clock="client")
 
     async def sibling() -> Connection:
         environment = BlockingEnvironment()
         again = await client.sibling(environment)
         await again.open()
-        return _connection(Bucket(again, name, environment, target.timeout), names, times, environment)
+        return _connection(Bucket(again, name, environment, target.timeout), names, times, environment, capabilities)
 
-    return replace(_connection(bucket, names, times, target.environment), sibling=sibling)
+    return replace(_connection(bucket, names, times, target.environment, capabilities), sibling=sibling)
 
 
 async def _look_at(bucket: Bucket, names: Names, prefix: str, target: Target) -> None:
@@ -132,10 +129,12 @@ async def _look_at(bucket: Bucket, names: Names, prefix: str, target: Target) ->
     await prepare(bucket, names, parents, create=bool(target.options["create"]))
 
 
-def _connection(bucket: Bucket, names: Names, times: Times, environment: Environment) -> Connection:
+def _connection(
+    bucket: Bucket, names: Names, times: Times, environment: Environment, capabilities: Capabilities
+) -> Connection:
     lock = S3Lock(bucket, names, times, environment)
     store = S3Store(bucket, names, times, environment, lock)
-    return Connection(store=store, lock=lock, capabilities=CAPABILITIES, close=bucket.client.close)
+    return Connection(store=store, lock=lock, capabilities=capabilities, close=bucket.client.close)
 
 
 @hookimpl

@@ -6,7 +6,6 @@ reply was lost, they tell whether the write was applied. One that was not, and w
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -29,8 +28,11 @@ LASTING, EXPIRING, ENDED = 0, 1, 2
 grave."""
 _CLASSES = 4
 _TRAIL = 16
-_TRIES = 200
-_FIRST_DELAY, _LAST_DELAY = 0.005, 0.25
+_OLDEST = 8
+"""What was not used for longest is forgotten, this part of it at once."""
+_TRIES = 2_000
+_FIRST_DELAY, _LAST_DELAY = 0.005, 0.04
+"""Seconds; long waits would only let those go first who come anew, and have waited for nothing yet."""
 
 
 class Kind(NamedTuple, Generic[State]):
@@ -78,7 +80,7 @@ class Write(NamedTuple, Generic[State]):
     Attributes:
         state: what to write.
         result: what the operation returns then.
-        undo: takes back what was prepared, when the write is refused.
+        undo: takes back what was prepared, when the write was not applied and never will be.
         after: clears away what it replaced, when it was applied.
 
     """
@@ -112,7 +114,7 @@ class Cells(Generic[State]):
         self._bucket = bucket
         self._kind = kind
         self._most = most
-        self._seen: OrderedDict[str, Seen[State]] = OrderedDict()
+        self._seen: dict[str, Seen[State]] = {}
 
     async def look(self, name: str) -> Seen[State]:
         """Read an object.
@@ -152,13 +154,13 @@ class Cells(Generic[State]):
         return self._seen.get(name)
 
     def _remember(self, name: str, seen: Seen[State]) -> None:
+        self._seen.pop(name, None)
         if seen.state is None:
-            self._seen.pop(name, None)
             return
         self._seen[name] = replace(seen, state=self._kind.slim(seen.state))
-        self._seen.move_to_end(name)
         if len(self._seen) > self._most:
-            self._seen.popitem(last=False)
+            for oldest in list(self._seen)[: self._most // _OLDEST + 1]:
+                self._seen.pop(oldest, None)
 
     async def change(
         self,
@@ -201,7 +203,8 @@ class Cells(Generic[State]):
                 if write_id in found.trail:
                     await step.after()
                     return step.result
-                _settle(found, seen, settling)
+                if _is_settled(found, seen, settling):
+                    await step.undo()
                 seen, step = found, None
                 await self._pause(turn)
             raise settling.hopeless()
@@ -220,9 +223,7 @@ class Cells(Generic[State]):
         written = Seen(None, step.state, trail, seen.count + 1)
         try:
             tag = await self._bucket.put(name, self._body(written), seen.tag, timeout)
-        except Refused:
-            if not settling.is_lost:
-                await step.undo()
+        except Refused:  # perhaps of its own second try: clients of the caller's may send a request again
             return False
         except OutcomeUnknown:
             settling.is_lost = True
@@ -271,12 +272,25 @@ async def _decided(decide: Decide[State], seen: Seen[State], settling: Unsettled
     return step
 
 
-def _settle(found: Seen[Any], before: Seen[Any], settling: Unsettled) -> None:
-    """Note that a write whose reply was lost was not applied and never will be, if what was found tells so."""
-    if settling.is_lost and found.tag != before.tag:
-        if not _tells(found, before):
-            raise settling.unknown()
-        settling.is_lost = False  # the tag that it expects is gone
+def _is_settled(found: Seen[Any], before: Seen[Any], settling: Unsettled) -> bool:
+    """Tell whether a write was surely not applied and never will be, since the tag that it expects is gone.
+
+    Args:
+        found: what is there now; the write is not among those that it names.
+        before: what the write expected.
+        settling: whether its reply was lost is noted here.
+
+    Raises:
+        OutcomeUnknown: its reply was lost, and what is there does not name the writes since.
+
+    """
+    if found.tag == before.tag:
+        return False
+    is_told = _tells(found, before)
+    if settling.is_lost and not is_told:
+        raise settling.unknown()
+    settling.is_lost = False
+    return is_told
 
 
 def _tells(found: Seen[Any], before: Seen[Any]) -> bool:

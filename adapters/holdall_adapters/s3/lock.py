@@ -6,11 +6,14 @@ unchanged for its ttl on the boot clock.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from holdall.errors import Corrupt
 from holdall.spi import LeaseRequest
 from holdall.values import Holder
 from holdall_adapters.aws.service import bounded
+from holdall_adapters.aws.watching import Watching
 from holdall_adapters.s3.cells import Cells, Keep, Seen, Write
 from holdall_adapters.s3.lease_bodies import FLAG, LEASE, FlagState, LeaseState
 
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["S3Lock"]
 
 _MOST_KNOWN = 10_000
-_RATE = 1.01
-"""How much longer than its ttl a lease is watched: clocks of two hosts may run apart."""
 
 
 class S3Lock:
@@ -45,7 +46,7 @@ class S3Lock:
         self._environment = environment
         self._leases: Cells[LeaseState] = Cells(bucket, LEASE, _MOST_KNOWN)
         self._flags: Cells[FlagState] = Cells(bucket, FLAG, 0)
-        self._watched: dict[str, tuple[str | None, float]] = {}
+        self._watching = Watching(environment)
 
     @property
     def service(self) -> Bucket:
@@ -60,19 +61,16 @@ class S3Lock:
     def _left(self, seen: Seen[LeaseState], past: float) -> float:
         """Return about how many seconds a lease has left, 0 for none; and watch it."""
         state = seen.state
-        if state is None or state.nonce is None or state.expires <= past:
+        if state is None or state.nonce is None or (state.expires <= past and not self._times.observes):
             return 0.0
-        now = self._environment.boot_time()
-        tag, since = self._watched.get(state.key, (None, now))
-        if tag != seen.tag:
-            if len(self._watched) >= _MOST_KNOWN:
-                self._watched.clear()
-            self._watched[state.key], since = (seen.tag, now), now
-        return max(0.0, min(since + state.ttl * _RATE - now, self._times.left(state.expires)))
+        watched = self._watching.left(state.key, _write_of(state), state.ttl)
+        return max(0.0, watched if self._times.observes else min(watched, self._times.left(state.expires)))
 
     @bounded
     async def acquire(self, key: str, nonce: str, owner: str, ttl: float) -> int | None:
         """Take a free or expired key."""
+        taken: list[LeaseState] = []
+        sent = self._environment.boot_time()
         await self._clear_sight()
 
         async def decide(seen: Seen[LeaseState]) -> Write[LeaseState] | Keep:
@@ -80,28 +78,37 @@ class S3Lock:
             if state.nonce is not None and self._left(seen, self._times.past()) > 0:
                 return Keep(None)
             token = max(state.token, state.floor) + 1
-            return Write(LeaseState(key, nonce, owner, token, float(ttl), self._times.now() + ttl), token)
+            taken.append(LeaseState(key, nonce, owner, token, float(ttl), self._times.now() + ttl))
+            return Write(taken[-1], token)
 
         token: int | None = await self._leases.change("try_acquire", self._names.lease(key), nonce, decide)
+        if token is not None:
+            self._watching.wrote(key, _write_of(taken[-1]), sent)
         return token
 
     @bounded
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
+        renewed: list[LeaseState] = []
+        sent = self._environment.boot_time()
         await self._clear_sight()
 
         async def decide(seen: Seen[LeaseState]) -> Write[LeaseState] | Keep:
             state = seen.state
             if state is None or not self._is_held(state, request):
                 return Keep(result=False)
-            return Write(state._replace(ttl=float(ttl), expires=self._times.now() + ttl), result=True)
+            renewed.append(state._replace(ttl=float(ttl), expires=self._times.now() + ttl))
+            return Write(renewed[-1], result=True)
 
         mine, name = self._environment.new_id(), self._names.lease(request.key)
-        return bool(await self._leases.change("renew", name, mine, decide, timeout=request.timeout))
+        is_renewed = bool(await self._leases.change("renew", name, mine, decide, timeout=request.timeout))
+        if is_renewed:
+            self._watching.wrote(request.key, _write_of(renewed[-1]), sent)
+        return is_renewed
 
     def _is_held(self, state: LeaseState, request: LeaseRequest) -> bool:
         is_same = (state.nonce, state.token) == (request.nonce, request.token)
-        return is_same and state.expires > self._times.past()
+        return is_same and (self._times.observes or state.expires > self._times.past())
 
     @bounded
     async def release(self, request: LeaseRequest) -> bool:
@@ -167,6 +174,12 @@ class S3Lock:
         """Remove flags that are lowered, or were by themselves."""
         past = self._times.past()
         for listed in await self.bucket.names(self._names.kind("f")):
-            seen = await self._flags.look(listed.name)
-            if seen.state is not None and seen.state.expires <= past:
-                await self.bucket.remove(listed.name, seen.tag)
+            with contextlib.suppress(Corrupt):  # what is damaged stays, for whoever restores it
+                seen = await self._flags.look(listed.name)
+                if seen.state is not None and seen.state.expires <= past:
+                    await self.bucket.remove(listed.name, seen.tag)
+
+
+def _write_of(state: LeaseState) -> str:
+    """Return what tells the last write on a lease from others."""
+    return f"{state.nonce} {state.expires}"

@@ -27,6 +27,8 @@ __all__ = ["Gone", "S3LogReaders"]
 _MOST_KNOWN = 256
 _AT_ONCE = 16
 _BYTES_AT_ONCE = 16 * 2**20
+_MOST_KEPT = 8 * 2**20
+"""Bytes of segments that a handle remembers."""
 
 
 class Gone(Exception):
@@ -39,6 +41,7 @@ class S3LogReaders(S3Records):
     def __init__(self, bucket: Bucket, names: Names, times: Times, environment: Environment) -> None:
         S3Records.__init__(self, bucket, names, times, environment)
         self.logs_cells: Cells[LogState] = Cells(bucket, LOG, _MOST_KNOWN)
+        self._bodies: dict[str, bytes] = {}
 
     async def state(self, scope: str, key: str) -> LogState:
         """Return the head of a log with its tail."""
@@ -116,10 +119,18 @@ class S3LogReaders(S3Records):
         return [segment_of(body) for body in await self.bucket.together([partial(self._body, name) for name in names])]
 
     async def _body(self, name: str) -> bytes:
-        stored = await self.bucket.get(name)
-        if stored is None:
-            raise Gone(name)
-        return stored.body
+        """Return what never changes under its name: what was read last is kept, for whoever reads on in it."""
+        body = self._bodies.get(name)
+        if body is None:
+            stored = await self.bucket.get(name)
+            if stored is None:
+                raise Gone(name)
+            body = stored.body
+            kept = {**self._bodies, name: body}
+            while sum(map(len, kept.values())) > _MOST_KEPT:
+                kept.pop(next(iter(kept)))
+            self._bodies = kept  # other threads have the old one whole
+        return body
 
     @bounded
     async def logs(self, scope: str, prefix: str, after: str | None, limit: int) -> StoredPage[str]:

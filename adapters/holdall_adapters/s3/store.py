@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from holdall.errors import ConfigError
+from holdall.errors import ConfigError, Corrupt
 from holdall.rules import commit_single
 from holdall_adapters.aws.times import KEPT
 from holdall_adapters.s3.cells import ENDED, EXPIRING, Keep, Write
@@ -45,14 +46,20 @@ class S3Store(S3Logs):
         """Remove what has expired and what crashes left; return how many objects."""
         count = 0
         for listed in await self.bucket.names(self.names.kind("r")):
-            count += await self._sweep_record(listed)
+            with contextlib.suppress(Corrupt):  # what is damaged stays, for whoever restores it
+                count += await self._sweep_record(listed)
         for listed in await self.bucket.names(self.names.kind("l")):
-            if class_of(listed) == ENDED and self._is_old(listed):
-                seen = await self.logs_cells.look(listed.name)
-                if seen.state is not None and seen.state.incarnation is None and not seen.state.mark:
-                    await self.bucket.remove(listed.name, seen.tag)
+            with contextlib.suppress(Corrupt):
+                await self._sweep_log(listed)
         await self._lock.sweep_flags()
         return count + await self._sweep_lives()
+
+    async def _sweep_log(self, listed: Listed) -> None:
+        """Remove an old grave of a log that has no mark."""
+        if class_of(listed) == ENDED and self._is_old(listed):
+            seen = await self.logs_cells.look(listed.name)
+            if seen.state is not None and seen.state.incarnation is None and not seen.state.mark:
+                await self.bucket.remove(listed.name, seen.tag)
 
     def _is_old(self, listed: Listed) -> bool:
         return listed.modified < self.times.past() - KEPT
@@ -90,7 +97,11 @@ class S3Store(S3Logs):
             root = self.names.kind(kind)
             for listed in await self.bucket.names(root):
                 lives.setdefault(listed.name[len(root) :].partition("/")[0], []).append(listed)
-        return sum([await self._sweep_life(incarnation, objects) for incarnation, objects in lives.items()])
+        count = 0
+        for incarnation, objects in lives.items():
+            with contextlib.suppress(Corrupt):
+                count += await self._sweep_life(incarnation, objects)
+        return count
 
     async def _sweep_life(self, incarnation: str, objects: Sequence[Listed]) -> int:
         """Remove what one life of a log left, once no write that is still under way can name it."""
@@ -98,11 +109,11 @@ class S3Store(S3Logs):
         stored = await self.bucket.get(old[0]) if old else None
         if stored is None:
             return 0
-        owner = orjson.loads(stored.body.partition(b"\n")[0])
-        state = await self.state(owner["s"], owner["k"])
+        scope, key = _owner(old[0], stored.body)
+        state = await self.state(scope, key)
         doomed = await self._unnamed(incarnation, state, old)
         if doomed:
-            state = await self._written_again(owner["s"], owner["k"])
+            state = await self._written_again(scope, key)
             doomed = await self._unnamed(incarnation, state, doomed)
             await self.deleting(doomed)()
         return len(doomed)
@@ -141,3 +152,13 @@ class S3Store(S3Logs):
             "prefix": self.names.root or "none",
             "layout": f"version {orjson.loads(stored.body)['version']}",
         }
+
+
+def _owner(name: str, body: bytes) -> tuple[str, str]:
+    """Return the scope and key of the log that an object beside its head belongs to."""
+    try:
+        header = orjson.loads(body.partition(b"\n")[0])
+        return str(header["s"]), str(header["k"])
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
+        raise Corrupt(message) from error

@@ -65,6 +65,9 @@ class Client:
             return
         self._blocking(self._making.timeout)
 
+    def _sends_once(self) -> bool:
+        return all(made.sends_once for made in self._made.values())
+
     def _blocking(self, timeout: float) -> Any:
         """Return a client that blocks no longer than a time, which botocore keeps for each client."""
         found = self._made.get(timeout)
@@ -96,7 +99,7 @@ class Client:
             raise _late(writing=writing) from error
         except Exception as error:
             self._look_at(getattr(error, "response", None), sent)
-            raise translated(error, writing=writing) from error
+            raise translated(error, writing=writing, sent_once=self._sends_once()) from error
         if not _is_whole(reply):
             raise _cut(writing=writing)
         self._look_at(reply, sent)

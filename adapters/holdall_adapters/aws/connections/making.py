@@ -11,6 +11,7 @@ from typing import Any
 from holdall.errors import ConfigError
 from holdall.plugins import import_driver
 from holdall.spi import Option
+from holdall_adapters.aws.connections.sending_once import sends_once, session_class
 
 __all__ = ["AWS_OPTIONS", "Made", "Making"]
 
@@ -31,10 +32,11 @@ _CLIENTS = {False: "BaseClient", True: "AioBaseClient"}
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A client, and how it is closed: not at all if it is the caller's."""
+    """A client, how it is closed (not at all if it is the caller's), and whether it sends a request once only."""
 
     client: Any
     context: Any = None
+    sends_once: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,12 @@ class Making:
             made["aws_session_token"] = options["session_token"]
         if str(options["endpoint_url"] or "").startswith("http:"):
             made["verify"] = False  # no certificates are read that nobody needs
-        kind = import_driver("botocore.config", self.adapter, self.adapter).Config
+        kind, more = import_driver("botocore.config", self.adapter, self.adapter).Config, {}
         if self.suspending:
             kind = import_driver("aiobotocore.config", self.adapter, "aws-async").AioConfig
+            more = {"http_session_cls": session_class()}
         made["config"] = kind(
+            **more,
             connect_timeout=timeout,
             read_timeout=timeout,
             retries={"total_max_attempts": 1},
@@ -124,7 +128,7 @@ class Making:
 
         """
         if self.is_client():
-            return Made(self.given)
+            return Made(self.given, sends_once=_has_one_try(self.given))
         session = _session(self.adapter, self.options["profile"]) if self.given is None else self.given
         client = _taken(lambda: session.client(self.service, **self.config(timeout)))
         return Made(client, client)
@@ -140,7 +144,7 @@ class Making:
 
         """
         if self.is_client():
-            return Made(self.given)
+            return Made(self.given, sends_once=self.service == "dynamodb" and _has_one_try(self.given))
         session = self.given
         if session is None:
             kind = import_driver("aiobotocore.session", self.adapter, "aws-async").AioSession
@@ -148,7 +152,7 @@ class Making:
             session.register_component("data_loader", _loader(self.adapter))
         context = _taken(lambda: session.create_client(self.service, **self.config(timeout)))
         try:
-            return Made(await context.__aenter__(), context)
+            return Made(await context.__aenter__(), context, sends_once=self.service == "dynamodb" or sends_once())
         except _refused_by_botocore() as error:
             raise _untaken(error) from error
 
@@ -179,6 +183,12 @@ def _taken(make: Any) -> Any:
 
 def _untaken(error: Exception) -> ConfigError:
     return ConfigError(f"the options of the URL do not lead to a client ({type(error).__name__}): {error}")
+
+
+def _has_one_try(client: Any) -> bool:
+    """Tell whether a client of the caller's sends no request again by itself."""
+    retries: Mapping[str, Any] = getattr(client.meta.config, "retries", None) or {}
+    return retries.get("total_max_attempts") == 1
 
 
 async def credentials_of(client: Any) -> dict[str, str] | None:
