@@ -5,8 +5,8 @@
 3. A program from a package, on loopback, with a free port and a temporary folder, stopped afterwards.
 
 Where none works, tests are skipped with the reason, or fail under `--require-servers`. In a test, the fixtures
-`postgres_url`, `pgbouncer_url` and `mongodb_url` give them; elsewhere `with servers.postgres() as url`; by hand
-`python -m tests.servers postgres pgbouncer mongodb`.
+`postgres_url`, `pgbouncer_url`, `mongodb_url`, `dynamodb_url` and `s3_url` give them; elsewhere
+`with servers.postgres() as url`; by hand `python -m tests.servers postgres pgbouncer mongodb dynamodb s3`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.server_kinds.dynamodb import dated, dynamodb, local_dynamodb, moto_dy
 from tests.server_kinds.mongodb import LocalMongo, local_mongo, mongodb
 from tests.server_kinds.pgbouncer import pgbouncer
 from tests.server_kinds.postgres import LocalPostgres, local_postgres, postgres
-from tests.server_kinds.s3 import s3
+from tests.server_kinds.s3 import moto_s3, s3
 
 __all__ = [
     "LocalMongo",
@@ -34,6 +34,7 @@ __all__ = [
     "local_postgres",
     "mongodb",
     "moto_dynamodb",
+    "moto_s3",
     "pgbouncer",
     "postgres",
     "s3",

@@ -200,9 +200,12 @@ def test_both_sides_send_the_same(kind, s3_prefix):
             (lambda: store.get("s", "k"), 1),
             (lambda: store.append("s", "log", [1]), 2),
             (lambda: store.append("s", "log", [1]), 1),
+            (lambda: store.append("s", "log", ["x" * FULL]), 2),
             (lambda: store.scan("s"), 2),
-            (lambda: lock.try_acquire("k"), 2),
         ):
             before = proxy.requests
             handles.run(call())
             assert proxy.requests - before == requests
+        before = proxy.requests
+        handles.run(lock.try_acquire("k"))
+        assert proxy.requests - before in (2, 3)  # one more until Dates have told the server's time closely

@@ -6,7 +6,8 @@ reply was lost, they tell whether the write was applied. One that was not, and w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -19,9 +20,28 @@ from holdall_adapters.lost_replies import Unsettled
 if TYPE_CHECKING:
     from holdall_adapters.s3.bucket import Bucket, Stored
 
-__all__ = ["ENDED", "EXPIRING", "LASTING", "Cells", "Keep", "Kind", "Seen", "Write"]
+__all__ = ["ENDED", "EXPIRING", "LASTING", "Cells", "Keep", "Kind", "Seen", "Write", "whole"]
 
 State = TypeVar("State")
+
+
+@contextlib.contextmanager
+def whole(name: str) -> Generator[None]:
+    """Name the object whose body cannot be understood.
+
+    Args:
+        name: its name.
+
+    Raises:
+        Corrupt: holdall did not write it so.
+
+    """
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
+        raise Corrupt(message) from error
+
 
 LASTING, EXPIRING, ENDED = 0, 1, 2
 """What the size of a body tells a listing, as the rest of a division by four: it lives, it may have expired, it is a
@@ -140,14 +160,11 @@ class Cells(Generic[State]):
         """
         if stored is None:
             return Seen()
-        line, _, rest = stored.body.partition(b"\n")
-        try:
+        with whole(name):
+            line, _, rest = stored.body.partition(b"\n")
             header = orjson.loads(line)
             state = self._kind.state(header, rest[: header["p"]])
             return Seen(stored.tag, state, tuple(header["t"]), header["c"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
-            raise Corrupt(message) from error
 
     def known(self, name: str) -> Seen[State] | None:
         """Return what an object was like when this handle read or wrote it last; it may have changed since."""

@@ -8,9 +8,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from holdall.values import Head
-from holdall_adapters.s3.cells import ENDED, LASTING, Kind
+from holdall_adapters.s3.cells import ENDED, LASTING, Kind, whole
 
-__all__ = ["LOG", "Batch", "LogState", "Reference", "Segment", "index_body", "read_index", "segment_body", "segment_of"]
+__all__ = [
+    "LOG",
+    "Batch",
+    "LogState",
+    "Marker",
+    "Reference",
+    "Segment",
+    "index_body",
+    "index_of",
+    "marker_body",
+    "marker_of",
+    "owner_of",
+    "segment_body",
+    "segment_of",
+]
 
 
 class Batch(NamedTuple):
@@ -190,19 +204,21 @@ def segment_body(state: LogState, start: int, batches: Sequence[Batch]) -> bytes
     return b"".join((orjson.dumps(header), b"\n", *(batch.payload for batch in batches)))
 
 
-def segment_of(body: bytes) -> Segment:
-    """Return the segment that a body holds.
+def segment_of(name: str, body: bytes) -> Segment:
+    """Return the segment that an object holds.
 
     Args:
-        body: the body of an object.
+        name: its name.
+        body: its body.
 
     Raises:
-        ValueError: it is none.
+        Corrupt: it is none.
 
     """
-    line, _, payload = body.partition(b"\n")
-    header = orjson.loads(line)
-    return Segment(header["a"], _batches(header["t"], payload))
+    with whole(name):
+        line, _, payload = body.partition(b"\n")
+        header = orjson.loads(line)
+        return Segment(header["a"], _batches(header["t"], payload))
 
 
 def index_body(state: LogState, references: Sequence[Reference]) -> bytes:
@@ -216,11 +232,70 @@ def index_body(state: LogState, references: Sequence[Reference]) -> bytes:
     return orjson.dumps({"s": state.scope, "k": state.key, "i": state.incarnation, "sg": list(map(list, references))})
 
 
-def read_index(body: bytes) -> list[Reference]:
+def index_of(name: str, body: bytes) -> list[Reference]:
     """Return the segments that an index names.
 
     Args:
-        body: the body of an object.
+        name: the name of the object.
+        body: its body.
+
+    Raises:
+        Corrupt: it is none.
 
     """
-    return [Reference(*each) for each in orjson.loads(body)["sg"]]
+    with whole(name):
+        return [Reference(*each) for each in orjson.loads(body)["sg"]]
+
+
+class Marker(NamedTuple):
+    """Where the batch of an id begins, how many entries it has, the first position then, and the digest or None."""
+
+    position: int
+    entries: int
+    first: int
+    digest: str | None
+
+
+def marker_body(state: LogState, position: int, batch: Batch) -> bytes:
+    """Return a marker as the body of an object.
+
+    Args:
+        state: the log that it is of.
+        position: where the batch begins.
+        batch: the batch.
+
+    """
+    marker: dict[str, Any] = {"s": state.scope, "k": state.key, "i": state.incarnation}
+    return orjson.dumps(marker | {"a": position, "n": batch.entries, "f": batch.first, "d": batch.digest})
+
+
+def marker_of(name: str, body: bytes) -> Marker:
+    """Return the marker that an object holds.
+
+    Args:
+        name: its name.
+        body: its body.
+
+    Raises:
+        Corrupt: it is none.
+
+    """
+    with whole(name):
+        marker = orjson.loads(body)
+        return Marker(marker["a"], marker["n"], marker["f"], marker["d"])
+
+
+def owner_of(name: str, body: bytes) -> tuple[str, str]:
+    """Return the scope and key of the log that a segment, index or marker belongs to.
+
+    Args:
+        name: the name of the object.
+        body: its body.
+
+    Raises:
+        Corrupt: it is none of them.
+
+    """
+    with whole(name):
+        header = orjson.loads(body.partition(b"\n")[0])
+        return str(header["s"]), str(header["k"])

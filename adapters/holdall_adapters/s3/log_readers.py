@@ -13,7 +13,7 @@ from holdall.values import Head
 from holdall_adapters.aws.service import bounded
 from holdall_adapters.lost_replies import ATTEMPTS
 from holdall_adapters.s3.cells import Cells
-from holdall_adapters.s3.log_bodies import LOG, Batch, LogState, Reference, Segment, read_index, segment_of
+from holdall_adapters.s3.log_bodies import LOG, Batch, LogState, Reference, Segment, index_of, segment_of
 from holdall_adapters.s3.records import S3Records
 
 if TYPE_CHECKING:
@@ -110,13 +110,15 @@ class S3LogReaders(S3Records):
         wanted = [each for each in state.indexes if each.end > position]
         names = [self.names.index(incarnation, each.end, each.nonce) for each in wanted]
         indexes = await self.bucket.together([partial(self._body, name) for name in names])
-        return [each for index in indexes for each in read_index(index)] + list(state.segments)
+        named = [each for name, body in zip(names, indexes, strict=True) for each in index_of(name, body)]
+        return named + list(state.segments)
 
     async def segments(self, state: LogState, references: Sequence[Reference]) -> list[Segment]:
         """Return segments."""
         incarnation = state.incarnation or ""
         names = [self.names.segment(incarnation, each.end, each.nonce) for each in references]
-        return [segment_of(body) for body in await self.bucket.together([partial(self._body, name) for name in names])]
+        bodies = await self.bucket.together([partial(self._body, name) for name in names])
+        return [segment_of(name, body) for name, body in zip(names, bodies, strict=True)]
 
     async def _body(self, name: str) -> bytes:
         """Return what never changes under its name: what was read last is kept, for whoever reads on in it."""

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
-from holdall_adapters.s3.log_bodies import Batch, LogState, Reference, index_body, segment_body
+from holdall_adapters.s3.log_bodies import Batch, LogState, Reference, index_body, marker_body, segment_body
 from holdall_adapters.s3.log_readers import S3LogReaders
 
 __all__ = ["FULL", "Moved", "S3LogSegments"]
@@ -80,10 +78,8 @@ class S3LogSegments(S3LogReaders):
         await self.bucket.together([partial(self._write_marker, state, *each) for each in hashed])
 
     async def _write_marker(self, state: LogState, position: int, batch: Batch) -> None:
-        marker: dict[str, Any] = {"s": state.scope, "k": state.key, "i": state.incarnation}
-        marker |= {"a": position, "n": batch.entries, "f": batch.first, "d": batch.digest}
         name = self.names.marker(state.incarnation or "", batch.hashed or "")
-        await self.bucket.put_always(name, orjson.dumps(marker))
+        await self.bucket.put_always(name, marker_body(state, position, batch))
 
     async def _merged(self, moved: Moved) -> Moved:
         """Write the last segments as one, if there are many small ones."""

@@ -7,15 +7,13 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-import orjson
-
 from holdall.errors import AlreadyExists, HoldallError, TooLarge
 from holdall.rules import KEPT_BATCHES, check_batch, check_fence, check_head, kept_position, raised_mark
 from holdall.spi import AppendRequest, LogRequest
 from holdall.values import Appended, Head
 from holdall_adapters.aws.service import bounded
 from holdall_adapters.s3.cells import Keep, Seen, Write
-from holdall_adapters.s3.log_bodies import Batch, LogState
+from holdall_adapters.s3.log_bodies import Batch, LogState, marker_of
 from holdall_adapters.s3.log_readers import Gone
 from holdall_adapters.s3.log_segments import S3LogSegments
 
@@ -71,11 +69,13 @@ class S3Logs(S3LogSegments):
                 return check_batch(position, each.entries, digest, state.incarnation, each.first, again)
         if not state.segments and not state.indexes:
             return None
-        stored = await self.bucket.get(self.names.marker(state.incarnation, hashed))
+        name = self.names.marker(state.incarnation, hashed)
+        stored = await self.bucket.get(name)
         if stored is None:
             return None
-        marker = orjson.loads(stored.body)
-        return check_batch(marker["a"], marker["n"], marker["d"] or "-", state.incarnation, marker["f"], again)
+        marker = marker_of(name, stored.body)
+        digest = marker.digest or "-"
+        return check_batch(marker.position, marker.entries, digest, state.incarnation, marker.first, again)
 
     async def _change_log(
         self, what: str, scope: str, key: str, write_id: str, decide: Callable[[LogState], Awaitable[_Step]]

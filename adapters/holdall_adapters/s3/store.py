@@ -13,7 +13,7 @@ from holdall.rules import commit_single
 from holdall_adapters.aws.times import KEPT
 from holdall_adapters.s3.cells import ENDED, EXPIRING, Keep, Write
 from holdall_adapters.s3.listings import class_of
-from holdall_adapters.s3.log_bodies import LogState
+from holdall_adapters.s3.log_bodies import LogState, owner_of
 from holdall_adapters.s3.logs import S3Logs
 from holdall_adapters.s3.record_bodies import RecordState
 
@@ -109,7 +109,7 @@ class S3Store(S3Logs):
         stored = await self.bucket.get(old[0]) if old else None
         if stored is None:
             return 0
-        scope, key = _owner(old[0], stored.body)
+        scope, key = owner_of(old[0], stored.body)
         state = await self.state(scope, key)
         doomed = await self._unnamed(incarnation, state, old)
         if doomed:
@@ -152,13 +152,3 @@ class S3Store(S3Logs):
             "prefix": self.names.root or "none",
             "layout": f"version {orjson.loads(stored.body)['version']}",
         }
-
-
-def _owner(name: str, body: bytes) -> tuple[str, str]:
-    """Return the scope and key of the log that an object beside its head belongs to."""
-    try:
-        header = orjson.loads(body.partition(b"\n")[0])
-        return str(header["s"]), str(header["k"])
-    except (ValueError, KeyError, TypeError) as error:
-        message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
-        raise Corrupt(message) from error

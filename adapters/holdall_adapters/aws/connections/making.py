@@ -11,6 +11,7 @@ from typing import Any
 from holdall.errors import ConfigError
 from holdall.plugins import import_driver
 from holdall.spi import Option
+from holdall_adapters.aws.connections.sending_at_once import send_at_once
 from holdall_adapters.aws.connections.sending_once import sends_once, session_class
 
 __all__ = ["AWS_OPTIONS", "Made", "Making"]
@@ -131,6 +132,7 @@ class Making:
             return Made(self.given, sends_once=_has_one_try(self.given))
         session = _session(self.adapter, self.options["profile"]) if self.given is None else self.given
         client = _taken(lambda: session.client(self.service, **self.config(timeout)))
+        send_at_once(client)
         return Made(client, client)
 
     async def make_suspending(self, timeout: float) -> Made:
@@ -152,9 +154,11 @@ class Making:
             session.register_component("data_loader", _loader(self.adapter))
         context = _taken(lambda: session.create_client(self.service, **self.config(timeout)))
         try:
-            return Made(await context.__aenter__(), context, sends_once=self.service == "dynamodb" or sends_once())
+            client = await context.__aenter__()
         except _refused_by_botocore() as error:
             raise _untaken(error) from error
+        send_at_once(client)
+        return Made(client, context, sends_once=self.service == "dynamodb" or sends_once())
 
 
 def _session(adapter: str, profile: str | None) -> Any:
