@@ -6,7 +6,7 @@ import contextlib
 import contextvars
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from holdall.errors import StoreTimeout
 from holdall_adapters.aws.connections.together import together
@@ -19,41 +19,28 @@ if TYPE_CHECKING:
 __all__ = ["Service", "bounded"]
 
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
+Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 _FIRST_DELAY, _LAST_DELAY = 0.01, 0.5
 _BESIDE = 16
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("holdall_aws_deadline", default=None)
 
 
-class HasService(Protocol):
-    """What works on a service."""
-
-    @property
-    def service(self) -> Service:
-        """The service."""
-        ...
-
-
-Worker = TypeVar("Worker", bound=HasService)
-
-
-def bounded(
-    method: Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]],
-) -> Callable[Concatenate[Worker, Arguments], Coroutine[Any, Any, Result]]:
+def bounded(method: Method) -> Method:
     """Bound all requests of an operation by the timeout, together.
 
     Args:
-        method: the operation.
+        method: the operation, of something that has a `service`.
 
     """
 
-    async def run(self: Worker, /, *arguments: Arguments.args, **named_ones: Arguments.kwargs) -> Result:
-        with self.service.in_time():
+    @functools.wraps(method)
+    async def run(self: Any, /, *arguments: Any, **named_ones: Any) -> Any:
+        service: Service = self.service
+        with service.in_time():
             return await method(self, *arguments, **named_ones)
 
-    functools.update_wrapper(run, method)
-    return run
+    return cast("Method", run)
 
 
 class Service:

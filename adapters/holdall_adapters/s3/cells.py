@@ -62,14 +62,14 @@ class Kind(NamedTuple, Generic[State]):
         header: returns the header and the class of a state.
         payload: returns the bytes behind the header.
         state: makes a state of both.
-        slim: returns what is worth remembering of a state.
+        slim: returns what is worth remembering of a state; None: all of it.
 
     """
 
     header: Callable[[State], tuple[dict[str, Any], int]]
     payload: Callable[[State], bytes]
     state: Callable[[Mapping[str, Any], bytes], State]
-    slim: Callable[[State], State]
+    slim: Callable[[State], State] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,8 @@ class Cells(Generic[State]):
         self._seen.pop(name, None)
         if seen.state is None:
             return
-        self._seen[name] = replace(seen, state=self._kind.slim(seen.state))
+        slim = self._kind.slim
+        self._seen[name] = seen if slim is None else replace(seen, state=slim(seen.state))
         if len(self._seen) > self._most:
             for oldest in list(self._seen)[: self._most // _OLDEST + 1]:
                 self._seen.pop(oldest, None)

@@ -55,12 +55,13 @@ def _flag_header(state: FlagState) -> tuple[dict[str, Any], int]:
     return {"k": state.key, "x": state.expires}, ENDED if state.expires == 0 else LASTING
 
 
-LEASE: Kind[LeaseState] = Kind(
-    header=_lease_header, payload=lambda _: b"", state=_lease_state, slim=lambda state: state
-)
-FLAG: Kind[FlagState] = Kind(
-    header=_flag_header,
-    payload=lambda _: b"",
-    state=lambda header, _: FlagState(header["k"], header["x"]),
-    slim=lambda state: state,
-)
+def _flag_state(header: Mapping[str, Any], _: bytes) -> FlagState:
+    return FlagState(header["k"], header["x"])
+
+
+def _nothing(_: LeaseState | FlagState) -> bytes:
+    return b""
+
+
+LEASE: Kind[LeaseState] = Kind(header=_lease_header, payload=_nothing, state=_lease_state)
+FLAG: Kind[FlagState] = Kind(header=_flag_header, payload=_nothing, state=_flag_state)

@@ -163,12 +163,11 @@ def _state(header: Mapping[str, Any], payload: bytes) -> LogState:
     )
 
 
-LOG: Kind[LogState] = Kind(
-    header=_header,
-    payload=lambda state: b"".join(batch.payload for batch in state.tail),
-    state=_state,
-    slim=lambda state: state,
-)
+def _payload(state: LogState) -> bytes:
+    return b"".join(batch.payload for batch in state.tail)
+
+
+LOG: Kind[LogState] = Kind(header=_header, payload=_payload, state=_state)
 
 
 class Segment(NamedTuple):

@@ -51,9 +51,12 @@ def _state(header: Mapping[str, Any], payload: bytes) -> RecordState:
     return RecordState(header["s"], header["k"], header["v"], payload, header["x"], header["m"])
 
 
-RECORD: Kind[RecordState] = Kind(
-    header=_header,
-    payload=lambda state: state.payload or b"",
-    state=_state,
-    slim=lambda state: state._replace(payload=None),
-)
+def _payload(state: RecordState) -> bytes:
+    return state.payload or b""
+
+
+def _without_payload(state: RecordState) -> RecordState:
+    return state._replace(payload=None)
+
+
+RECORD: Kind[RecordState] = Kind(header=_header, payload=_payload, state=_state, slim=_without_payload)

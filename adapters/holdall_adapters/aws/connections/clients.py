@@ -126,7 +126,7 @@ class Client:
 
     def _look_at(self, reply: Any, sent: float) -> None:
         """Learn from the Date of a reply, or of an error that the service answered."""
-        known: Any = reply if isinstance(reply, Mapping) else {}
+        known: Mapping[str, Any] = reply or {}
         headers: Mapping[str, str] = known.get("ResponseMetadata", {}).get("HTTPHeaders", {})
         if "date" in headers:
             self._clock.saw(headers["date"], sent, self._environment.boot_time())

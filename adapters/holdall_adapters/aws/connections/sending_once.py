@@ -29,19 +29,15 @@ def session_class() -> Any:
     """Return the class of what sends the requests of an asynchronous client."""
     base: Any = import_driver("aiobotocore.httpsession", "aws", "aws-async").AIOHTTPSession
 
-    class SendingOnce(base):  # type: ignore[misc]  # the driver is untyped
-        """Sends a request once, whatever its size."""
+    async def session_of(self: Any, proxy_url: str | None) -> Any:
+        session: Any = await base._get_session(self, proxy_url)  # noqa: SLF001 - there is no other way in
+        if hasattr(session, _SWITCH):
+            setattr(session, _SWITCH, False)
+        return session
 
-        async def _get_session(self, proxy_url: str | None) -> Any:
-            session = await super()._get_session(proxy_url)
-            if hasattr(session, _SWITCH):
-                setattr(session, _SWITCH, False)
-            return session
+    async def send(self: Any, request: Any) -> Any:
+        if isinstance(request.body, bytes | bytearray) and len(request.body) > _LARGE:
+            request.body = io.BytesIO(request.body)  # aiohttp warns of a large body that is no file
+        return await base.send(self, request)
 
-        async def send(self, request: Any) -> Any:
-            """Send it; aiohttp warns of a large body that is not a file."""
-            if isinstance(request.body, bytes | bytearray) and len(request.body) > _LARGE:
-                request.body = io.BytesIO(request.body)
-            return await super().send(request)
-
-    return SendingOnce
+    return type("SendingOnce", (base,), {"_get_session": session_of, "send": send})
