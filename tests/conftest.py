@@ -8,7 +8,7 @@ import urllib.parse
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import pytest
@@ -48,6 +48,13 @@ def given(request: pytest.FixtureRequest) -> Given:
 
 
 @pytest.fixture(scope="session")
+def started() -> Iterator[ExitStack]:
+    """What stops the servers that this worker has started for all workers."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
 def postgres_url(given: Given) -> Iterator[str]:
     """The URL of a Postgres server."""
     with given(servers.postgres) as url:
@@ -62,16 +69,16 @@ def pgbouncer_url(given: Given, postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def dynamodb_url(given: Given) -> Iterator[str]:
+def dynamodb_url(given: Given, started: ExitStack) -> Iterator[str]:
     """The URL of a table of DynamoDB, whose replies have a Date."""
-    with given(servers.dynamodb) as url:
+    with given(lambda: servers.shared("dynamodb", servers.dynamodb, started)) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def undated_dynamodb_url(given: Given) -> Iterator[str]:
+def undated_dynamodb_url(given: Given, started: ExitStack) -> Iterator[str]:
     """The URL of a table of a server whose replies have no Date."""
-    with given(servers.local_dynamodb) as endpoint:
+    with given(lambda: servers.shared("local_dynamodb", servers.local_dynamodb, started)) as endpoint:
         yield servers.url_of(endpoint)
 
 
@@ -109,9 +116,9 @@ def undated_dynamodb_table(undated_dynamodb_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def s3_url(given: Given) -> Iterator[str]:
+def s3_url(given: Given, started: ExitStack) -> Iterator[str]:
     """The URL of a bucket of a server of S3."""
-    with given(servers.s3) as url:
+    with given(lambda: servers.shared("s3", servers.s3, started)) as url:
         yield url
 
 

@@ -21,6 +21,7 @@ from tests.server_kinds.mongodb import LocalMongo, local_mongo, mongodb
 from tests.server_kinds.pgbouncer import pgbouncer
 from tests.server_kinds.postgres import LocalPostgres, local_postgres, postgres
 from tests.server_kinds.s3 import moto_s3, s3
+from tests.server_kinds.shared import shared
 
 __all__ = [
     "LocalMongo",
@@ -38,6 +39,7 @@ __all__ = [
     "pgbouncer",
     "postgres",
     "s3",
+    "shared",
     "url_of",
 ]
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import time
 import types
+import uuid
 
 import psycopg
 import pytest
 
+from holdall_conformance.children import Children
+from holdall_conformance.harness import Harness
 from tests import servers
 from tests.server_kinds import common, docker
 
@@ -95,3 +100,46 @@ def test_a_local_server_keeps_its_data_over_a_restart(local_postgres):
     local_postgres.restart()
     with psycopg.connect(local_postgres.url) as connection:
         assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+
+
+def use_shared(parent, harness, run, hold):
+    """In a child process: use the shared server of a run, and say whether it was started here."""
+    os.environ["PYTEST_XDIST_TESTRUNUID"] = run
+    begun = []
+
+    @contextlib.contextmanager
+    def start():
+        begun.append(True)
+        yield f"url of {os.getpid()}"
+        parent.say("stopped")
+
+    with contextlib.ExitStack() as started:
+        with servers.shared("kind", start, started) as url:
+            parent.say((url, bool(begun)))
+            parent.hear()
+        parent.say("released")
+    parent.say("ended")
+
+
+def test_workers_share_a_server_that_its_starter_stops_after_the_last(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Children(Harness("memory://")) as children:
+        target, run = "tests.server_kinds.test_kinds:use_shared", uuid.uuid4().hex
+        first = children.start(target, run, None)
+        url, is_mine = first.hear()
+        second = children.start(target, run, None)
+        assert (is_mine, second.hear()) == (True, [url, False])
+        first.say("go on")
+        assert first.hear() == "released"
+        told = tmp_path / f"holdall-servers-{run}" / "kind.url"
+        while told.exists():
+            time.sleep(0.01)
+        third = children.start(target, run, None)  # comes too late for the first
+        assert third.hear()[1] is True
+        second.say("go on")
+        assert [second.hear(), second.hear()] == ["released", "ended"]
+        assert [first.hear(), first.hear()] == ["stopped", "ended"]
+        third.say("go on")
+        assert [third.hear() for _ in range(3)] == ["released", "stopped", "ended"]
+        for child in (first, second, third):
+            child.finish()
