@@ -99,7 +99,7 @@ def cases(store: Any, lock: Any, floor: Floor) -> list[Case]:
         ),
         (f"read {READ:,}", lambda n: ours.call("read", "s", "log", 0, READ), lambda n: floor.read(0), 10),
         ("lease pair", lambda n: ours.pair(), lambda n: floor.pair(), 200),
-        ("commit of 3", ours.commit, floor.commit, 100),
+        *([("commit of 3", ours.commit, floor.commit, 100)] if store.capabilities.atomic_commit else ()),
     ]
 
 

@@ -83,13 +83,13 @@ def agree_on_leases(hosts, first):
     assert there("renew") == "renewed"
 
 
-def agree_on_expiry(hosts, first):
+def agree_on_expiry(hosts, first, ttl=0.05, late=0.05):
     """What one host writes expires for both at the same moment."""
     here, there = hosts[first], hosts[1 - first]
     here("put", 3_600)
     for host in hosts:
         assert 3_500 < host("get") <= 3_600
-    there("put", 0.05)
-    time.sleep(0.1)
+    there("put", ttl)
+    time.sleep(ttl + late)
     for host in hosts:
         assert host("get") is None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import time
+
+import botocore.auth
 import pytest
 
+import holdall
 from holdall import ABSENT, ConfigError, Conflict, OutcomeUnknown, StoreTimeout, Unavailable
 from holdall_conformance.proxy import Proxy
 from holdall_conformance.proxy_faults import drop_reply
 from tests.adapters.aws_tools import Broken, watched
+from tests.adapters.handles import KINDS, opened
 
 ONE_TRY = {"retries": {"total_max_attempts": 1}}
 SLOW_DOWN = (503, "SlowDown")
@@ -143,3 +149,26 @@ def test_a_reply_that_stays_away_for_good_is_outcome_unknown(handles, broken):
     with pytest.raises(OutcomeUnknown):
         handles.store.put("s", "k", 2)
     assert handles.store.get("s", "k").value == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_clock_that_is_wrong_by_an_hour_harms_nobody(s3_prefix, monkeypatch, kind, hours):
+    """The server refuses signatures that are a quarter of an hour off: after one refusal they are by its time."""
+    shift = datetime.timedelta(hours=hours)
+    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: datetime.datetime.now(datetime.UTC) + shift)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + shift.total_seconds())
+    with opened(kind, s3_prefix) as handles:
+        version = handles.run(handles.store.put("s", "k", 1, ttl=60))
+        assert handles.run(handles.store.get("s", "k")).version == version
+        lease = handles.run(handles.lock.try_acquire("k", ttl=30))
+        assert handles.run(handles.lock.release(lease))
+
+
+def test_a_client_of_the_caller_with_a_wrong_clock_is_told(s3_prefix, monkeypatch):
+    holdall.open_store(s3_prefix).close()
+    shift = datetime.timedelta(hours=1)
+    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: datetime.datetime.now(datetime.UTC) + shift)
+    with pytest.raises(ConfigError, match="clock"), watched(s3_prefix, lambda _: None):
+        pass

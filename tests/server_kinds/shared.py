@@ -36,28 +36,27 @@ def shared(name: str, start: Callable[[], AbstractContextManager[str]], started:
     folder = Path(tempfile.gettempdir(), f"holdall-servers-{run}")
     folder.mkdir(exist_ok=True)
     told, starting = folder / f"{name}.url", folder / f"{name}.start"
-    with (folder / f"{name}.users").open("a") as users:
+    with ExitStack() as using:
         with _locked(starting):
-            if told.exists():
-                url = told.read_text("utf-8")
-            else:
-                url = started.enter_context(start())
-                told.write_text(url, "utf-8")
-                started.callback(_wait_for_others, folder, name)
-            fcntl.flock(users, fcntl.LOCK_SH)
+            if not told.exists():
+                url, users = started.enter_context(start()), folder / f"{name}-{os.getpid()}.users"
+                told.write_text(f"{url}\n{users}", "utf-8")
+                started.callback(_wait_for_others, told, starting, users)
+            url, _, users = told.read_text("utf-8").partition("\n")
+            using.enter_context(_locked(Path(users), fcntl.LOCK_SH))
         yield url
 
 
-def _wait_for_others(folder: Path, name: str) -> None:
+def _wait_for_others(told: Path, starting: Path, users: Path) -> None:
     """Let nobody find the server any more, and wait until nobody uses it."""
-    with _locked(folder / f"{name}.start"):
-        (folder / f"{name}.url").unlink()
-    with _locked(folder / f"{name}.users"):
+    with _locked(starting):
+        told.unlink()
+    with _locked(users):
         return
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Generator[IO[str]]:
+def _locked(path: Path, kind: int = fcntl.LOCK_EX) -> Generator[IO[str]]:
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, kind)
         yield file

@@ -7,14 +7,12 @@ from typing import Any
 
 from holdall.errors import ConfigError, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 
-__all__ = ["Cancelled", "Missing", "Refused", "Throttled", "TooBig", "code_of", "translated"]
+__all__ = ["Cancelled", "Expired", "Missing", "Refused", "Skewed", "Throttled", "TooBig", "code_of", "translated"]
 
 _GRANT = "grant the role or user what the page of the adapter names"
 _MENDED_BY: dict[str, str] = {
     "AccessDenied": f"the service refused access: {_GRANT}",
     "AccessDeniedException": f"the service refused access: {_GRANT}",
-    "ExpiredToken": "the credentials have expired: renew them",
-    "ExpiredTokenException": "the credentials have expired: renew them",
     "IncompleteSignature": "the service does not take the credentials",
     "IncompleteSignatureException": "the service does not take the credentials",
     "InvalidAccessKeyId": "the service does not know the access key",
@@ -29,6 +27,8 @@ _MENDED_BY: dict[str, str] = {
     "SignatureDoesNotMatch": "the service does not take the signature: check the secret key",
     "UnrecognizedClientException": "the service does not know the access key or session token",
 }
+_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}
+_NOT_OF_NOW = ("Signature expired", "Signature not yet current")
 _THROTTLED = {
     "LimitExceededException",
     "ProvisionedThroughputExceeded",
@@ -93,6 +93,14 @@ class Cancelled(Exception):
         self.reasons = reasons
 
 
+class Expired(ConfigError):
+    """The credentials have expired; nothing was changed."""
+
+
+class Skewed(ConfigError):
+    """The request was signed by a clock that is too far from the service's; nothing was changed."""
+
+
 class Throttled(Unavailable):
     """The service wants the request later, and has not applied it."""
 
@@ -124,7 +132,7 @@ def translated(error: Any, *, writing: bool, sent_once: bool) -> Exception:
     code, kind = code_of(error), type(error).__name__
     if code:
         return _answered(error, code, writing=writing)
-    if kind in _SET_UP:
+    if kind in _SET_UP or (kind == "RuntimeError" and "refreshed credentials" in str(error)):
         message = f"the credentials, the profile or the region cannot be had ({kind}): {error}"
         return ConfigError(message)
     if kind in _NEVER_SENT and (sent_once or not writing):
@@ -140,6 +148,10 @@ def _answered(error: Any, code: str, *, writing: bool) -> Exception:
     refused = _refused(error, code)
     if refused is not None:
         return refused
+    if code in _EXPIRED:
+        return Expired(f"the credentials have expired: renew them ({code})")
+    if code == "RequestTimeTooSkewed" or any(words in str(error) for words in _NOT_OF_NOW):
+        return Skewed(f"this host's clock is too far from the service's: set it ({code})")
     if code in _MENDED_BY:
         return ConfigError(f"{_MENDED_BY[code]} ({code})")
     if code in _THROTTLED:

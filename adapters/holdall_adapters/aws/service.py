@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from holdall.errors import StoreTimeout
@@ -23,6 +23,8 @@ Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 _FIRST_DELAY, _LAST_DELAY = 0.01, 0.5
 _BESIDE = 16
+_TURNS, _AT_ONCE = 2_000, 1
+_FIRST_PAUSE, _LAST_PAUSE = 0.005, 0.04
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("holdall_aws_deadline", default=None)
 
 
@@ -59,24 +61,37 @@ class Service:
         self.timeout = timeout
 
     @contextlib.contextmanager
-    def in_time(self) -> Generator[None]:
-        """Bound all requests within by the timeout, together, unless they are bounded already."""
-        if _deadline.get() is not None:
-            yield
-            return
-        token = _deadline.set(self.environment.boot_time() + self.timeout)
+    def in_time(self, seconds: float | None = None) -> Generator[None]:
+        """Bound all requests within, together; those that are bounded already by what is left for them at the most.
+
+        Args:
+            seconds: the bound; by default the timeout.
+
+        """
+        until = self.environment.boot_time() + (self.timeout if seconds is None else seconds)
+        token = _deadline.set(min(until, _deadline.get() or until))
         try:
             yield
         finally:
             _deadline.reset(token)
 
-    async def call(self, name: str, *, writing: bool, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
+    async def turns(self) -> AsyncIterator[int]:
+        """Give the numbers of tries, with pauses once some have failed, in which others get their turn.
+
+        The pauses stay short: long ones would only let those go first who come anew, and have waited for nothing yet.
+        """
+        for turn in range(_TURNS):
+            yield turn
+            if turn >= _AT_ONCE:
+                delay = min(_LAST_PAUSE, _FIRST_PAUSE * 2 ** min(turn - _AT_ONCE, 8))
+                await self.environment.sleep(delay * self.environment.random())
+
+    async def call(self, name: str, *, writing: bool, **arguments: Any) -> dict[str, Any]:
         """Run one request, again where the service asks for that.
 
         Args:
             name: the method of the client.
             writing: whether it writes, so that a lost reply leaves its outcome open.
-            timeout: seconds that bound it, if they are fewer than usual.
             arguments: those of the method.
 
         Raises:
@@ -88,11 +103,12 @@ class Service:
         if until is None:
             until = self.environment.boot_time() + self.timeout
         while True:
-            if self.environment.boot_time() >= until:
+            left = until - self.environment.boot_time()
+            if left <= 0:
                 message = "the time was up before the request could be sent"
                 raise StoreTimeout(message)
             try:
-                return await self.client.call(name, arguments, writing=writing, timeout=timeout)
+                return await self.client.call(name, arguments, writing=writing, timeout=left)
             except Throttled:
                 if self.environment.boot_time() + delay >= until:
                     raise

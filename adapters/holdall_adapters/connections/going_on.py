@@ -23,6 +23,11 @@ async def awaited(result: Any) -> Any:
     return await result if inspect.isawaitable(result) else result
 
 
+async def _called(call: Callable[[], Any]) -> Any:
+    """Call and await in one: what is cancelled before it begins leaves nothing that was never awaited."""
+    return await awaited(call())
+
+
 class GoingOn:
     """What a client is doing.
 
@@ -47,7 +52,7 @@ class GoingOn:
         """
         if not self._suspending:
             return await awaited(call())
-        task = self._begun(awaited(call()))
+        task = self._begun(_called(call))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:

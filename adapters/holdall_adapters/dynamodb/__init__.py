@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdall.capabilities import Capabilities
-from holdall.environment import BlockingEnvironment
 from holdall.errors import ConfigError
 from holdall.spi import Adapter, Connection, Environment, Option, Target, hookimpl
 from holdall_adapters.aws.connections.clients import Client
-from holdall_adapters.aws.connections.making import AWS_OPTIONS, Making
+from holdall_adapters.aws.connections.making import AWS_OPTIONS
+from holdall_adapters.aws.opening import open_client, with_sibling
 from holdall_adapters.aws.server_clock import ServerClock
 from holdall_adapters.aws.times import Times
 from holdall_adapters.dynamodb.lock import DynamoLock
@@ -48,8 +48,6 @@ OPTIONS = (
         name="shards", kind=int, default=4, help="over how many partitions a scope is spread, up to 64", layout=True
     ),
 )
-_HALF = 0.5
-"""The part of the timeout after which a reply counts as lost; the rest is for finding out what came of it."""
 
 
 def shards_of(target: Target) -> int:
@@ -86,34 +84,27 @@ async def connect(target: Target) -> Connection:
         message = "the URL has a path: write dynamodb://Table"
         raise ConfigError(message)
     name, shards, server = table_name(target.url.authority), shards_of(target), ServerClock(target.environment)
-    making = Making(
-        service="dynamodb",
-        adapter="dynamodb",
-        options=target.options,
-        timeout=target.timeout * _HALF,
-        suspending=target.suspending,
-        given=target.client,
-    )
-    client = Client(making, target.environment, server)
-    try:
-        await client.open()
+    declared = [CAPABILITIES]
+
+    async def look(client: Client) -> None:
         table = Table(client, name, target.environment, target.timeout)
         await prepare(table, target.environment, shards, create=bool(target.options["create"]))
-        capabilities = await _capabilities(table, target, server)
-    except BaseException:
-        await client.close()
-        raise
+        declared.append(await _capabilities(table, target, server))
+
+    client = await open_client("dynamodb", target, server, look)
     times = Times(target.environment, server)
     times.settle()
 
-    async def sibling() -> Connection:
-        environment = BlockingEnvironment()
-        again = await client.sibling(environment)
-        await again.open()
-        return _connection(Table(again, name, environment, target.timeout), shards, times, environment, capabilities)
+    def connection_of(client: Client, environment: Environment) -> Connection:
+        table = Table(client, name, environment, target.timeout)
+        return Connection(
+            store=DynamoStore(table, shards, times, environment),
+            lock=DynamoLock(table, times, environment),
+            capabilities=declared[-1],
+            close=client.close,
+        )
 
-    connection = _connection(table, shards, times, target.environment, capabilities)
-    return replace(connection, sibling=sibling)
+    return with_sibling(client, target.environment, connection_of)
 
 
 async def _capabilities(table: Table, target: Target, server: ServerClock) -> Capabilities:
@@ -121,17 +112,6 @@ async def _capabilities(table: Table, target: Target, server: ServerClock) -> Ca
     most = await most_operations(table, is_aws=target.options["endpoint_url"] is None)
     capabilities = replace(CAPABILITIES, max_commit_operations=most)
     return capabilities if server.known else replace(capabilities, expiry_clock="client")
-
-
-def _connection(
-    table: Table, shards: int, times: Times, environment: Environment, capabilities: Capabilities
-) -> Connection:
-    return Connection(
-        store=DynamoStore(table, shards, times, environment),
-        lock=DynamoLock(table, times, environment),
-        capabilities=capabilities,
-        close=table.client.close,
-    )
 
 
 @hookimpl

@@ -63,7 +63,7 @@ class DynamoLock:
         await self._clear_sight()
         name, floor, seen, sent = names.lease(key), None, None, self._environment.boot_time()
         with Unsettled("try_acquire") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 change, past = self._taking(nonce, owner, ttl, floor, seen)
                 try:
                     item = await self.table.update(name, change, "ALL_NEW")
@@ -114,20 +114,17 @@ class DynamoLock:
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
         sent, mine = self._environment.boot_time(), self._environment.new_id()
-        until = sent + request.timeout
         await self._clear_sight()
         change = self._held(request).set("seen", S(mine)).set("ttl_s", N(float(ttl)))
         change.set("exp", N(self._times.now() + ttl))
-        with Unsettled("renew") as settling:
+        with self.table.in_time(request.timeout), Unsettled("renew") as settling:
             for _ in range(ATTEMPTS):
                 try:
-                    await self.table.update(names.lease(request.key), change, timeout=request.timeout)
+                    await self.table.update(names.lease(request.key), change)
                 except Refused as refusal:
                     return await self._has_done(request, mine, refusal)
                 except OutcomeUnknown:  # once more: it comes to the same
                     settling.is_lost = True
-                    if self._environment.boot_time() >= until:
-                        break
                 else:
                     self._watching.wrote(request.key, mine, sent)
                     return True

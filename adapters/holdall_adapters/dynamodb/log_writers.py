@@ -16,7 +16,7 @@ from holdall_adapters.dynamodb import log_changes, names
 from holdall_adapters.dynamodb.log_readers import DynamoLogReaders, Name
 from holdall_adapters.dynamodb.log_state import Element, LogState, elements_of, encoded, moved, state_of
 from holdall_adapters.dynamodb.names import LAST, B, N, S
-from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
+from holdall_adapters.lost_replies import Unsettled
 
 if TYPE_CHECKING:
     from holdall.spi import Environment
@@ -124,7 +124,7 @@ class DynamoLogWriters(DynamoLogReaders):
         name = (request.scope, request.key)
         state = await self.state(name, brief=True)
         with Unsettled(what) as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 check_fence(state.mark, request.fence)
                 check_head(request.expect, state.head)
                 if state.head is None:
@@ -212,7 +212,7 @@ class DynamoLogWriters(DynamoLogReaders):
         if payloads and state.incarnation is None:
             element = await self.element(name, write_id, payloads, first, None, None)
         with Unsettled("restore_log") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 if state.incarnation is None:
                     change = log_changes.restore(element, write_id, first, state)
                     done, state = await self._change_log(name, change, settling)
@@ -246,7 +246,7 @@ class DynamoLogWriters(DynamoLogReaders):
         name = (scope, key)
         await self.enter(b"t", scope)
         with Unsettled("seal") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 item, found = await self._change_log(name, log_changes.seal(fence), settling, "ALL_NEW")
                 state = found if item is None else state_of(item)
                 check_fence(state.mark, fence)

@@ -16,7 +16,7 @@ from holdall_adapters.dynamodb.changes import Change
 from holdall_adapters.dynamodb.listings import DynamoListings
 from holdall_adapters.dynamodb.parts import PART
 from holdall_adapters.dynamodb.record_changes import BRIEF, INLINE, Found, found_in
-from holdall_adapters.lost_replies import ATTEMPTS, Unsettled
+from holdall_adapters.lost_replies import Unsettled
 
 if TYPE_CHECKING:
     from holdall.values import Expect
@@ -61,7 +61,7 @@ class DynamoRecords(DynamoListings):
         if is_large:
             payload = await self.parts.write(request.version, key, request.payload)
         with Unsettled("put") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 change = record_changes.put(
                     request.version, payload, request.expect, request.ttl, request.fence, found, self.times
                 )
@@ -101,7 +101,7 @@ class DynamoRecords(DynamoListings):
         await self._clear_sight(ttl)
         name, write_id, found = names.record(scope, key, self.shards), self.environment.new_id(), Found()
         with Unsettled("touch") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 change = record_changes.touch(write_id, ttl, fence, found, self.times)
                 refused = await self._change(name, change, settling)
                 if refused is None or refused.touched == write_id:
@@ -133,7 +133,7 @@ class DynamoRecords(DynamoListings):
         key = self._record(request)
         found = await self.look(key) if request.expect is ABSENT else Found()
         with Unsettled("delete") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 if request.expect is not ABSENT:
                     change = record_changes.delete(write_id, request.expect, request.fence, found, self.times)
                     replaced, refused = found, await self._change(key, change, settling)
@@ -172,7 +172,7 @@ class DynamoRecords(DynamoListings):
         await self.enter(b"s", scope)
         name = names.record(scope, key, self.shards)
         with Unsettled("seal") as settling:
-            for _ in range(ATTEMPTS):
+            async for _ in self.table.turns():
                 past = self.times.past()
                 try:
                     item = await self.table.update(name, record_changes.seal(fence), "ALL_NEW")

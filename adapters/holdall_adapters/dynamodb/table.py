@@ -52,14 +52,13 @@ class Table(Service):
         )
         return found.get("Item")
 
-    async def update(self, key: Key, change: Change, returned: str = "NONE", timeout: float | None = None) -> Item:
+    async def update(self, key: Key, change: Change, returned: str = "NONE") -> Item:
         """Change an item, and return the attributes asked for.
 
         Args:
             key: its key.
             change: what to do.
             returned: such as "ALL_NEW".
-            timeout: seconds that bound it, if they are fewer than usual.
 
         Raises:
             Refused: a condition did not hold.
@@ -68,7 +67,6 @@ class Table(Service):
         reply = await self.call(
             "update_item",
             writing=True,
-            timeout=timeout,
             TableName=self.name,
             Key=key,
             ReturnValues=returned,

@@ -9,11 +9,11 @@ import re
 from dataclasses import replace
 
 from holdall.capabilities import Capabilities
-from holdall.environment import BlockingEnvironment
 from holdall.errors import ConfigError
 from holdall.spi import Adapter, Connection, Environment, Option, Target, hookimpl
 from holdall_adapters.aws.connections.clients import Client
-from holdall_adapters.aws.connections.making import AWS_OPTIONS, Making
+from holdall_adapters.aws.connections.making import AWS_OPTIONS
+from holdall_adapters.aws.opening import open_client, with_sibling
 from holdall_adapters.aws.server_clock import ServerClock
 from holdall_adapters.aws.times import Times
 from holdall_adapters.s3.bucket import Bucket
@@ -48,8 +48,6 @@ OPTIONS = (
     Option(name="create", kind=bool, default=True, help="whether a storage may be begun under a prefix without one"),
     Option(name="probe", kind=bool, default=True, help="whether a process tries once that the server keeps conditions"),
 )
-_HALF = 0.5
-"""The part of the timeout after which a reply counts as lost; the rest is for finding out what came of it."""
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_./-]{0,127}")
 
@@ -89,33 +87,22 @@ async def connect(target: Target) -> Connection:
     """
     name, prefix = place_of(target)
     names, server = Names(prefix), ServerClock(target.environment)
-    making = Making(
-        service="s3",
-        adapter="s3",
-        options=target.options,
-        timeout=target.timeout * _HALF,
-        suspending=target.suspending,
-        given=target.client,
-    )
-    client = Client(making, target.environment, server)
-    try:
-        await client.open()
-        bucket = Bucket(client, name, target.environment, target.timeout)
-        await _look_at(bucket, names, prefix, target)
-    except BaseException:
-        await client.close()
-        raise
+
+    async def look(client: Client) -> None:
+        await _look_at(Bucket(client, name, target.environment, target.timeout), names, prefix, target)
+
+    client = await open_client("s3", target, server, look)
     times = Times(target.environment, server)
     times.settle()
     capabilities = CAPABILITIES if server.known else replace(CAPABILITIES, expiry_clock="client")
 
-    async def sibling() -> Connection:
-        environment = BlockingEnvironment()
-        again = await client.sibling(environment)
-        await again.open()
-        return _connection(Bucket(again, name, environment, target.timeout), names, times, environment, capabilities)
+    def connection_of(client: Client, environment: Environment) -> Connection:
+        bucket = Bucket(client, name, environment, target.timeout)
+        lock = S3Lock(bucket, names, times, environment)
+        store = S3Store(bucket, names, times, environment, lock)
+        return Connection(store=store, lock=lock, capabilities=capabilities, close=client.close)
 
-    return replace(_connection(bucket, names, times, target.environment, capabilities), sibling=sibling)
+    return with_sibling(client, target.environment, connection_of)
 
 
 async def _look_at(bucket: Bucket, names: Names, prefix: str, target: Target) -> None:
@@ -127,14 +114,6 @@ async def _look_at(bucket: Bucket, names: Names, prefix: str, target: Target) ->
     folders = prefix.split("/")
     parents = [Names("/".join(folders[:count])) for count in range(len(folders))] if prefix else []
     await prepare(bucket, names, parents, create=bool(target.options["create"]))
-
-
-def _connection(
-    bucket: Bucket, names: Names, times: Times, environment: Environment, capabilities: Capabilities
-) -> Connection:
-    lock = S3Lock(bucket, names, times, environment)
-    store = S3Store(bucket, names, times, environment, lock)
-    return Connection(store=store, lock=lock, capabilities=capabilities, close=bucket.client.close)
 
 
 @hookimpl

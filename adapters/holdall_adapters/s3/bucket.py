@@ -85,14 +85,13 @@ class Bucket(Service):
             raise Unavailable(_CUT)
         return Stored(reply["Body"], reply["ETag"])
 
-    async def put(self, name: str, body: bytes, tag: str | None, timeout: float | None = None) -> str:
+    async def put(self, name: str, body: bytes, tag: str | None) -> str:
         """Write an object if it is as expected, and return its new tag.
 
         Args:
             name: its name.
             body: what to write.
             tag: the tag of the state that must still be there; None if nothing may be there.
-            timeout: seconds that bound it, if they are fewer than usual.
 
         Raises:
             Refused: it is not as expected.
@@ -103,7 +102,6 @@ class Bucket(Service):
             reply = await self.call(
                 "put_object",
                 writing=True,
-                timeout=timeout,
                 Bucket=self.name,
                 Key=name,
                 Body=body,

@@ -25,6 +25,15 @@ __all__ = ["ENDED", "EXPIRING", "LASTING", "Cells", "Keep", "Kind", "Seen", "Wri
 State = TypeVar("State")
 
 
+LASTING, EXPIRING, ENDED = 0, 1, 2
+"""What the size of a body tells a listing, as the rest of a division by four: it lives, it may have expired, it is a
+grave."""
+_CLASSES = 4
+_TRAIL = 16
+_OLDEST = 8
+"""What was not used for longest is forgotten, this part of it at once."""
+
+
 @contextlib.contextmanager
 def whole(name: str) -> Generator[None]:
     """Name the object whose body cannot be understood.
@@ -41,18 +50,6 @@ def whole(name: str) -> Generator[None]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"the object {name} is none of holdall's, or was damaged: restore it from a backup"
         raise Corrupt(message) from error
-
-
-LASTING, EXPIRING, ENDED = 0, 1, 2
-"""What the size of a body tells a listing, as the rest of a division by four: it lives, it may have expired, it is a
-grave."""
-_CLASSES = 4
-_TRAIL = 16
-_OLDEST = 8
-"""What was not used for longest is forgotten, this part of it at once."""
-_TRIES = 2_000
-_FIRST_DELAY, _LAST_DELAY = 0.005, 0.04
-"""Seconds; long waits would only let those go first who come anew, and have waited for nothing yet."""
 
 
 class Kind(NamedTuple, Generic[State]):
@@ -188,7 +185,6 @@ class Cells(Generic[State]):
         decide: Decide[State],
         *,
         whole: bool = False,
-        timeout: float | None = None,
     ) -> Any:
         """Change an object, and return what the operation comes to.
 
@@ -199,7 +195,6 @@ class Cells(Generic[State]):
             decide: takes what is there and returns what to do; a refusal raises. It is asked again when others were
                 faster, and never has the last word on what is only remembered.
             whole: whether it needs all of the object, and not only what is remembered.
-            timeout: seconds that bound a request, if they are fewer than usual.
 
         Raises:
             OutcomeUnknown: a reply was lost, and what is there does not tell.
@@ -210,12 +205,12 @@ class Cells(Generic[State]):
             known = None if whole else self.known(name)
             step: Write[State] | Keep | None = None if known is None else await _tried(decide, known)
             seen = known if known is not None and step is not None else await self.look(name)
-            for turn in range(_TRIES):
+            async for _ in self._bucket.turns():
                 if step is None:
                     step = await _decided(decide, seen, settling)
                 if isinstance(step, Keep):
                     return step.result
-                if await self._put(name, seen, step, write_id, settling, timeout):
+                if await self._put(name, seen, step, write_id, settling):
                     return step.result
                 found = await self.look(name)
                 if write_id in found.trail:
@@ -224,7 +219,6 @@ class Cells(Generic[State]):
                 if _is_settled(found, seen, settling):
                     await step.undo()
                 seen, step = found, None
-                await self._pause(turn)
             raise settling.hopeless()
 
     async def _put(
@@ -234,13 +228,12 @@ class Cells(Generic[State]):
         step: Write[State],
         write_id: str,
         settling: Unsettled,
-        timeout: float | None,
     ) -> bool:
         """Write what was decided, and tell whether that was done."""
         trail = (*seen.trail, write_id)[-_TRAIL:]
         written = Seen(None, step.state, trail, seen.count + 1)
         try:
-            tag = await self._bucket.put(name, self._body(written), seen.tag, timeout)
+            tag = await self._bucket.put(name, self._body(written), seen.tag)
         except Refused:  # perhaps of its own second try: clients of the caller's may send a request again
             return False
         except OutcomeUnknown:
@@ -260,12 +253,6 @@ class Cells(Generic[State]):
         header |= {"t": seen.trail, "c": seen.count, "n": nonce, "p": len(payload)}
         body = b"".join((orjson.dumps(header), b"\n", payload))
         return body + b" " * ((ended - len(body)) % _CLASSES)
-
-    async def _pause(self, turn: int) -> None:
-        """Let others go first for a while, longer and longer."""
-        environment = self._bucket.environment
-        delay = min(_LAST_DELAY, _FIRST_DELAY * 2 ** min(turn, 10))
-        await environment.sleep(delay * environment.random())
 
 
 async def _tried(decide: Decide[State], seen: Seen[State]) -> Write[State] | None:

@@ -101,7 +101,8 @@ class S3Lock:
             return Write(renewed[-1], result=True)
 
         mine, name = self._environment.new_id(), self._names.lease(request.key)
-        is_renewed = bool(await self._leases.change("renew", name, mine, decide, timeout=request.timeout))
+        with self.bucket.in_time(request.timeout):
+            is_renewed = bool(await self._leases.change("renew", name, mine, decide))
         if is_renewed:
             self._watching.wrote(request.key, _write_of(renewed[-1]), sent)
         return is_renewed

@@ -13,14 +13,14 @@ from holdall.clock import boot_time
 from holdall_conformance.children import PATIENCE, Child, Children
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenario import scenario
-from holdall_conformance.scenarios.crash_work import LEASE_TTL, batch_of, log_model, padded
+from holdall_conformance.scenarios.crash_work import batch_of, lease_ttl, log_model, padded
 from holdall_conformance.scenarios.processes_work import check_batches
 from holdall_conformance.scenarios.support import eventually
 
 _WORK = "holdall_conformance.scenarios.crash_work"
 _LONGEST_LIFE = 0.03
 _LOOK = 0.001
-_OPENS_WITHIN = 5.0
+_OPENS_WITHIN = 15.0
 _FEWEST_WRITERS, _MOST_WRITERS = 2, 4
 
 
@@ -207,7 +207,7 @@ def _check_leases(harness: Harness, scope: str, writers: list[Writer]) -> None:
     assert token >= max(tokens)
     done = writers[number].results
     assert operation == len(done) or done[operation] == token
-    lease = harness.lock.acquire(scope, ttl=PATIENCE, timeout=LEASE_TTL + PATIENCE)
+    lease = harness.lock.acquire(scope, ttl=PATIENCE, timeout=lease_ttl(harness.lock) + PATIENCE)
     assert lease.token > token
     harness.store.seal(scope, "guarded", lease)
     assert harness.lock.release(lease)

@@ -15,8 +15,14 @@ from holdall_conformance.children import PATIENCE, Parent
 from holdall_conformance.harness import Harness
 from holdall_conformance.scenarios.processes_work import patient_store
 
-LEASE_TTL = 0.15
+_LEASE_TTL = 0.15
 """Long enough for one fenced write, short enough to be waited for."""
+
+
+def lease_ttl(lock: Lock) -> float:
+    """Return how long the leases of writers last, in seconds."""
+    return max(_LEASE_TTL, lock.capabilities.min_ttl)
+
 
 Operation = Callable[[Store, Lock, str, int, int], Any]
 
@@ -108,7 +114,7 @@ def truncates(store: Store, _: Lock, scope: str, writer: int, number: int) -> No
 def leases(store: Store, lock: Lock, scope: str, writer: int, number: int) -> int:
     """Take a lease that all want, write with it, and release it every other time."""
     while True:
-        lease = lock.acquire(scope, ttl=LEASE_TTL, timeout=None)
+        lease = lock.acquire(scope, ttl=lease_ttl(lock), timeout=None)
         try:
             store.put(scope, "guarded", [lease.token, writer, number], fence=lease)
         except Fenced:

@@ -28,7 +28,7 @@ def _ttl(harness: Harness, least: float = 0.3) -> float:
 
 def _steady_ttl(harness: Harness) -> float:
     """Return a ttl for holds that must not be lost, longer where many clauses wait beside each other."""
-    return _ttl(harness, max(_STEADY, 3 * harness.patience))
+    return max(_STEADY, 3 * harness.patience, 3 * harness.capabilities.min_ttl)
 
 
 @scenario("holds.take-and-give-back")

@@ -193,15 +193,15 @@ def iterating_notices_truncate_and_drop(harness: Harness) -> None:
     """iter_entries raises Truncated or NotFound when what it has yet to read is gone; it skips nothing."""
     store, scope = harness.store, harness.new_scope()
     for key, error in (("truncated", Truncated), ("dropped", NotFound), ("regrown", NotFound)):
-        append_all(store, scope, key, range(3_000))
+        append_all(store, scope, key, range(6_000))
         iterator = iter(store.iter_entries(scope, key))
         seen = [next(iterator).position]
         if key == "truncated":
-            store.truncate(scope, key, 2_900)
+            store.truncate(scope, key, 5_900)
         else:
             store.drop(scope, key)
         if key == "regrown":
-            append_all(store, scope, key, ["other"] * 3_000)
+            append_all(store, scope, key, ["other"] * 6_000)
         with pytest.raises(error):
             seen += [entry.position for entry in iterator]
         assert seen == list(range(len(seen)))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from holdall.errors import ClosedHandle, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 from holdall_adapters.aws.connections.left import mind
 from holdall_adapters.aws.connections.making import Made, Making, credentials_of
-from holdall_adapters.aws.errors import translated
+from holdall_adapters.aws.connections.signing import TOLERATED, sign_by
+from holdall_adapters.aws.errors import Expired, Skewed, translated
 from holdall_adapters.connections.going_on import GoingOn
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Client:
         self._environment = environment
         self._clock = clock
         self._made: dict[float, Made] = {}
+        self._old: list[Made] = []
         self._making_one = threading.Lock()
+        self._making_another = asyncio.Lock()
         self._going_on = GoingOn(suspending=making.suspending)
         self._closed = False
 
@@ -62,6 +65,7 @@ class Client:
             self._made[self._making.timeout] = made
             if made.context is not None:
                 mind(made.client)
+                sign_by(made.client, self._offset)
             return
         self._blocking(self._making.timeout)
 
@@ -74,8 +78,16 @@ class Client:
         if found is None:
             with self._making_one:
                 found = self._made.get(timeout) or self._making.make(timeout)
+                if found.context is not None and timeout not in self._made:
+                    sign_by(found.client, self._offset)
                 self._made[timeout] = found
         return found.client
+
+    def _offset(self) -> float:
+        """Return by how many seconds the server's clock is ahead of this host's, as far as that is known."""
+        if not self._clock.known:
+            return 0.0
+        return (self._clock.earliest() + self._clock.latest()) / 2 - self._environment.wall_time()
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, writing: bool, timeout: float | None = None
@@ -90,6 +102,43 @@ class Client:
 
         """
         bound = self._making.timeout if timeout is None else min(timeout, self._making.timeout)
+        made = dict(self._made)
+        try:
+            return await self._asked(name, arguments, bound, writing=writing)
+        except Expired:
+            if not await self._make_anew(made):
+                raise
+        except Skewed:
+            if abs(self._offset()) < TOLERATED or self._making.is_client():
+                raise
+        return await self._asked(name, arguments, bound, writing=writing)
+
+    async def _make_anew(self, expired: Mapping[float, Made]) -> bool:
+        """Make clients with the credentials that are there now, once for all whose requests were refused together.
+
+        Args:
+            expired: the clients whose credentials have expired.
+
+        Returns:
+            Whether there are other clients now than those.
+
+        """
+        if self._making.given is not None or self._closed:
+            return False
+        if not self._making.suspending:
+            with self._making_one:
+                if self._made == expired:
+                    self._old += self._made.values()
+                    self._made = {}
+            return True
+        async with self._making_another:
+            if self._made == expired:
+                self._old += self._made.values()
+                await self.open()
+        return True
+
+    async def _asked(self, name: str, arguments: Mapping[str, Any], bound: float, *, writing: bool) -> dict[str, Any]:
+        """Send one request and return its reply, or raise what it comes to."""
         sent = self._environment.boot_time()
         try:
             reply: dict[str, Any] = await self._sent(name, arguments, bound)
@@ -151,8 +200,8 @@ class Client:
         """Close the clients that were made here."""
         self._closed = True
         await self._going_on.ended()
-        made, self._made = self._made, {}
-        for each in made.values():
+        made, self._made, self._old = [*self._old, *self._made.values()], {}, []
+        for each in made:
             if each.context is None:
                 continue
             if self._making.suspending:
