@@ -10,6 +10,7 @@ import pytest
 
 import holdall
 from holdall import ConfigError
+from holdall_adapters.aws.connections.making import Making
 from tests.adapters.aws_tools import Broken, service_of, watched
 from tests.adapters.handles import KINDS, opened
 
@@ -23,7 +24,7 @@ with open(sys.argv[1], "a+") as calls:
     calls.seek(0)
     seconds = 2 if len(calls.read()) == 1 else 3600
 until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
-keys = {"Version": 1, "AccessKeyId": "any", "SecretAccessKey": "any", "SessionToken": "any"}
+keys = {"Version": 1, "AccessKeyId": "any", "SecretAccessKey": "any"}
 print(json.dumps(keys | {"Expiration": until.isoformat()}))
 """
 
@@ -106,22 +107,21 @@ def refuse_once(client, code):
     client._make_api_call = refuse
 
 
-def test_what_stays_expired_is_a_config_error(url, config):
+def test_what_stays_expired_is_a_config_error(url, config, monkeypatch):
     config("credentials", "[default]\naws_access_key_id = any\naws_secret_access_key = any\n")
     with holdall.open_store(url) as store:
         store.put("s", "k", 1)
-        client = store._operations._driver.service.client
-        made, broken = client._making.make, Broken()
+        client, broken = store._operations._driver.service.client, Broken()
+        make = Making.make
 
-        class Making(type(client._making)):
-            def make(self, timeout):
-                found = made(timeout)
-                broken.watch(found.client.meta.events)
-                return found
+        def make_broken(self, timeout):
+            found = make(self, timeout)
+            broken.watch(found.client.meta.events)
+            return found
 
-        broken.errors = [EXPIRED[service_of(url)]] * 100
-        object.__setattr__(client._making, "__class__", Making)
+        monkeypatch.setattr(Making, "make", make_broken)
         broken.watch(client._made[client._making.timeout].client.meta.events)
+        broken.errors = [EXPIRED[service_of(url)]] * 100
         with pytest.raises(ConfigError, match="expired: renew them"):
             store.put("s", "k", 2)
         assert len(broken.errors) == 98, "it was asked again more than once"

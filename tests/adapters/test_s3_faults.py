@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import time
 
 import botocore.auth
@@ -155,8 +155,8 @@ def test_a_reply_that_stays_away_for_good_is_outcome_unknown(handles, broken):
 @pytest.mark.parametrize("hours", [1, -1])
 def test_a_clock_that_is_wrong_by_an_hour_harms_nobody(s3_prefix, monkeypatch, kind, hours):
     """The server refuses signatures that are a quarter of an hour off: after one refusal they are by its time."""
-    shift = datetime.timedelta(hours=hours)
-    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: datetime.datetime.now(datetime.UTC) + shift)
+    shift = dt.timedelta(hours=hours)
+    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: dt.datetime.now(dt.UTC) + shift)
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + shift.total_seconds())
     with opened(kind, s3_prefix) as handles:
@@ -168,7 +168,7 @@ def test_a_clock_that_is_wrong_by_an_hour_harms_nobody(s3_prefix, monkeypatch, k
 
 def test_a_client_of_the_caller_with_a_wrong_clock_is_told(s3_prefix, monkeypatch):
     holdall.open_store(s3_prefix).close()
-    shift = datetime.timedelta(hours=1)
-    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: datetime.datetime.now(datetime.UTC) + shift)
+    shift = dt.timedelta(hours=1)
+    monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: dt.datetime.now(dt.UTC) + shift)
     with pytest.raises(ConfigError, match="clock"), watched(s3_prefix, lambda _: None):
         pass

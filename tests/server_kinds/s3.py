@@ -21,7 +21,10 @@ _BUCKET = "holdall"
 _PORT = 8333
 _ACTIONS = ["Admin", "Read", "Write", "List", "Tagging"]
 _ANYBODY = {
-    "identities": [{"name": "any", "credentials": [{"accessKey": "any", "secretKey": "any"}], "actions": _ACTIONS}]
+    "identities": [
+        {"name": name, "credentials": [{"accessKey": name, "secretKey": "any"}], "actions": _ACTIONS}
+        for name in ("any", "first", "second")
+    ]
 }
 _SERVICES = ("master", "volume", "filer")
 

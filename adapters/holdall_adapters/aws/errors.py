@@ -145,20 +145,23 @@ def translated(error: Any, *, writing: bool, sent_once: bool) -> Exception:
 
 
 def _answered(error: Any, code: str, *, writing: bool) -> Exception:
-    refused = _refused(error, code)
+    refused = _refused(error, code) or _to_be_mended(error, code)
     if refused is not None:
         return refused
-    if code in _EXPIRED:
-        return Expired(f"the credentials have expired: renew them ({code})")
-    if code == "RequestTimeTooSkewed" or any(words in str(error) for words in _NOT_OF_NOW):
-        return Skewed(f"this host's clock is too far from the service's: set it ({code})")
-    if code in _MENDED_BY:
-        return ConfigError(f"{_MENDED_BY[code]} ({code})")
     if code in _THROTTLED:
         return Throttled(f"the service wants the request later ({code})")
     if code == "ValidationException" and "size" in str(error) and "exceeded" in str(error):
         return TooBig("the item would be larger than the service takes")
     return _failed(error, code, writing=writing)
+
+
+def _to_be_mended(error: Any, code: str) -> ConfigError | None:
+    """Return what a person has to mend, or None if that is not it."""
+    if code in _EXPIRED:
+        return Expired(f"the credentials have expired: renew them ({code})")
+    if code == "RequestTimeTooSkewed" or any(words in str(error) for words in _NOT_OF_NOW):
+        return Skewed(f"this host's clock is too far from the service's: set it ({code})")
+    return ConfigError(f"{_MENDED_BY[code]} ({code})") if code in _MENDED_BY else None
 
 
 def _refused(error: Any, code: str) -> Exception | None:

@@ -175,14 +175,14 @@ def look_with_stepped_clock(parent: Parent, harness: Harness, scope: str, step: 
     """Open the storage with a clock that is wrong, and say what is there; step it back and look again."""
     store, lock = _opened_at(harness, step)
     parent.hear()
-    record = store.get(scope, "long")
+    record, most = store.get(scope, "long"), _LONG + lock.capabilities.expiry_margin
     lease = lock.try_acquire(f"{scope}-long", ttl=_LONG)
     parent.say(
         {
             "acquired": None if lease is None else lease.token,
             "held": lock.held(f"{scope}-long"),
             "flag": lock.flag(f"{scope}-long"),
-            "record": record is not None and 0 < (record.expires_in or 0) <= _LONG,
+            "record": record is not None and 0 < (record.expires_in or 0) <= most,
         }
     )
     _step_wall_clock(-2 * step)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from holdall.errors import ClosedHandle, HoldallError, OutcomeUnknown, StoreTimeout, Unavailable
 from holdall_adapters.aws.connections.left import mind
 from holdall_adapters.aws.connections.making import Made, Making, credentials_of
-from holdall_adapters.aws.connections.signing import TOLERATED, sign_by
+from holdall_adapters.aws.connections.signing import sign_by
 from holdall_adapters.aws.errors import Expired, Skewed, translated
 from holdall_adapters.connections.going_on import GoingOn
 
@@ -65,7 +65,7 @@ class Client:
             self._made[self._making.timeout] = made
             if made.context is not None:
                 mind(made.client)
-                sign_by(made.client, self._offset)
+                sign_by(made.client, self._server_time)
             return
         self._blocking(self._making.timeout)
 
@@ -79,15 +79,13 @@ class Client:
             with self._making_one:
                 found = self._made.get(timeout) or self._making.make(timeout)
                 if found.context is not None and timeout not in self._made:
-                    sign_by(found.client, self._offset)
+                    sign_by(found.client, self._server_time)
                 self._made[timeout] = found
         return found.client
 
-    def _offset(self) -> float:
-        """Return by how many seconds the server's clock is ahead of this host's, as far as that is known."""
-        if not self._clock.known:
-            return 0.0
-        return (self._clock.earliest() + self._clock.latest()) / 2 - self._environment.wall_time()
+    def _server_time(self) -> float | None:
+        """Return the server's time in seconds since 1970, about, if it is known."""
+        return (self._clock.earliest() + self._clock.latest()) / 2 if self._clock.known else None
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, writing: bool, timeout: float | None = None
@@ -109,7 +107,7 @@ class Client:
             if not await self._make_anew(made):
                 raise
         except Skewed:
-            if abs(self._offset()) < TOLERATED or self._making.is_client():
+            if not self._clock.known or self._making.is_client():
                 raise
         return await self._asked(name, arguments, bound, writing=writing)
 

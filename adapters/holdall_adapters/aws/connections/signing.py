@@ -6,54 +6,55 @@ service answers tells its time, even when it refuses, so that the next request c
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdall.plugins import import_driver
 
-__all__ = ["TOLERATED", "sign_by"]
+__all__ = ["sign_by"]
 
-TOLERATED = 60.0
-"""Seconds by which the clock of this host may differ before its time is corrected; services take some minutes."""
-_OFFSET = "holdall_offset"
+_TOLERATED = dt.timedelta(seconds=60)
+"""By how much the clock of this host may differ before its time is corrected; services take some minutes."""
+_NOW = "holdall_now"
+_SIGNERS = ("v4", "s3v4")
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
-def sign_by(client: Any, offset: Callable[[], float]) -> None:
-    """Let a client that was made here sign by another clock than this host's.
+def sign_by(client: Any, now: Callable[[], float | None]) -> None:
+    """Let a client that was made here sign by the server's clock, where this host's is far from it.
 
     Args:
         client: a client of boto3 or aiobotocore.
-        offset: returns by how many seconds the server's clock is ahead of this host's.
+        now: returns the server's time in seconds since 1970, or None as long as it is not known.
 
     """
 
-    def choose(signature_version: Any, context: dict[str, Any], **_: Any) -> str | None:
-        seconds, kind = offset(), f"holdall-{signature_version}"
-        if abs(seconds) < TOLERATED or kind not in _kinds():
+    def choose(signing_name: str, signature_version: Any, context: dict[str, Any], **_: Any) -> str | None:
+        seconds = now()
+        if seconds is None or signature_version not in _SIGNERS:
             return None
-        context[_OFFSET] = seconds
-        return kind
+        context[_NOW] = dt.datetime.fromtimestamp(seconds, dt.UTC)
+        return _kinds()["s3v4" if signing_name == "s3" else "v4"]
 
-    client.meta.events.register("choose-signer", choose)
+    client.meta.events.register_first("choose-signer", choose)  # botocore's own has the last word
 
 
 @functools.cache
-def _kinds() -> Mapping[str, Any]:
-    """Return signers that correct the time, by their names; botocore knows them from then on."""
+def _kinds() -> Mapping[str, str]:
+    """Return the names of signers that correct the time; botocore knows them from then on."""
     known: dict[str, Any] = import_driver("botocore.auth", "aws", "dynamodb").AUTH_TYPE_MAPS
-    made = {f"holdall-{name}": _corrected(known[name]) for name in ("v4", "s3v4")}
-    known.update(made)
-    return made
+    names = {name: f"holdall-{name}" for name in _SIGNERS}
+    known.update({made: _corrected(known[name]) for name, made in names.items()})
+    return names
 
 
 def _corrected(base: Any) -> Any:
     def modify(self: Any, request: Any) -> None:
-        stamp = datetime.datetime.strptime(request.context["timestamp"], _STAMP)  # noqa: DTZ007 - it is UTC both times
-        moved = stamp + datetime.timedelta(seconds=request.context[_OFFSET])
-        request.context["timestamp"] = moved.strftime(_STAMP)
+        stamp = dt.datetime.strptime(request.context["timestamp"], _STAMP).replace(tzinfo=dt.UTC)
+        if abs(request.context[_NOW] - stamp) > _TOLERATED:
+            request.context["timestamp"] = request.context[_NOW].strftime(_STAMP)
         base._modify_request_before_signing(self, request)  # noqa: SLF001 - made for subclasses
 
     return type("Corrected", (base,), {"_modify_request_before_signing": modify})
