@@ -31,6 +31,7 @@ class TestDynamoDB(OnServer):
 
 class TestDynamoDBWithoutDate(OnServer):
     groups = ("expiry", "fencing", "flags", "holds", "leases")
+    level = "base"
     sides = ("sync",)
 
     @pytest.fixture(autouse=True)

@@ -76,6 +76,8 @@ def test_a_record_that_the_handle_knows_is_written_by_one_request(handles, count
     assert counted(lambda: store.update(scope, "k", lambda _: 1)) == BOTH
     assert counted(lambda: store.delete(scope, "k")) == PUT
     assert counted(lambda: store.put(scope, "k", VALUE, expect=ABSENT, fence=4)) == PUT
+    assert counted(lambda: store.put(scope, "new", VALUE, expect=ABSENT)) == PUT
+    assert counted(lambda: store.put_many(scope, {f"m{number}": number for number in range(20)})) == {"PutObject": 20}
 
 
 def test_a_handle_that_does_not_know_it_reads_first(handles, cold, scope):
@@ -87,6 +89,16 @@ def test_a_handle_that_does_not_know_it_reads_first(handles, cold, scope):
     assert counting.take()[0] == GET
     other.store.delete(scope, "k")
     assert counting.take()[0] == PUT
+
+
+def test_what_is_there_though_it_was_taken_for_new_takes_three(handles, cold, scope):
+    handles.store.put(scope, "k", VALUE)
+    other, counting = cold
+    other.store.put_many(scope, {"k": 2})
+    assert counting.take()[0] == {"PutObject": 2, "GetObject": 1}
+    with pytest.raises(Conflict):
+        other.store.put(scope, "k", 3, expect=ABSENT)
+    assert handles.store.get(scope, "k").value == 2
 
 
 def test_refusals_take_one_look(handles, counted, scope):

@@ -185,6 +185,7 @@ class Cells(Generic[State]):
         decide: Decide[State],
         *,
         whole: bool = False,
+        is_new: bool = False,
     ) -> Any:
         """Change an object, and return what the operation comes to.
 
@@ -195,6 +196,7 @@ class Cells(Generic[State]):
             decide: takes what is there and returns what to do; a refusal raises. It is asked again when others were
                 faster, and never has the last word on what is only remembered.
             whole: whether it needs all of the object, and not only what is remembered.
+            is_new: whether to try first as if there were none, where nothing is remembered.
 
         Raises:
             OutcomeUnknown: a reply was lost, and what is there does not tell.
@@ -202,7 +204,7 @@ class Cells(Generic[State]):
 
         """
         with Unsettled(what) as settling:
-            known = None if whole else self.known(name)
+            known = None if whole else self.known(name) or (Seen() if is_new else None)
             step: Write[State] | Keep | None = None if known is None else await _tried(decide, known)
             seen = known if known is not None and step is not None else await self.look(name)
             async for _ in self._bucket.turns():

@@ -120,7 +120,7 @@ class S3Listings:
         start, limit = "" if after is None else folder + encoded(after), min(limit, _MOST_ROWS)
         rows: list[Row] = []
         for _ in range(_MOST_LISTINGS):
-            page = await self.bucket.page(folder + beginning(prefix), start)
+            page = await self.bucket.page(folder + beginning(prefix), start, _page_for(limit - len(rows)))
             alive = [each for each in page.objects if class_of(each) != ENDED]
             named = [(each, decoded(each.name[len(folder) :])) for each in alive]
             wanted = [each for each in named if each[1].startswith(prefix)]
@@ -148,7 +148,7 @@ class S3Listings:
         start = "" if after is None else root + encoded(after) + _NEXT
         found: list[str] = []
         for _ in range(_MOST_LISTINGS):
-            page = await self.bucket.page(root + beginning(prefix), start, folders=True)
+            page = await self.bucket.page(root + beginning(prefix), start, _page_for(limit - len(found)), folders=True)
             named = [decoded(folder[len(root) : -1]) for folder in page.folders]
             wanted = [scope for scope in named if scope.startswith(prefix) and (after is None or scope > after)]
             while wanted:
@@ -187,6 +187,11 @@ def _group(wanted: Sequence[tuple[Listed, str]], limit: int, most_bytes: int | N
         if most_bytes is not None and room < 0:
             return wanted[: max(1, number)]
     return wanted[:limit]
+
+
+def _page_for(limit: int) -> int:
+    """Return how many names to ask for where so many are wanted: some may be of graves."""
+    return min(PAGE, limit + limit // 4 + 8)
 
 
 def _group_size(limit: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdall.errors import HoldallError
 from holdall.rules import check_fence, check_version, raised_mark
-from holdall.spi import ANY, DeleteRequest, PutRequest
+from holdall.spi import ABSENT, ANY, DeleteRequest, PutRequest
 from holdall_adapters.aws.service import bounded
 from holdall_adapters.s3.cells import Keep, Seen, Write
 from holdall_adapters.s3.listings import S3Listings
@@ -36,6 +36,9 @@ class S3Records(S3Listings):
     @bounded
     async def put(self, request: PutRequest) -> None:
         """Write a record."""
+        await self._put(request, is_new=request.expect is ABSENT)
+
+    async def _put(self, request: PutRequest, *, is_new: bool) -> None:
         await self._clear_sight(request.ttl)
 
         async def decide(seen: _Seen) -> _Step:
@@ -46,7 +49,8 @@ class S3Records(S3Listings):
             mark = raised_mark(state.mark, request.fence)
             return Write(RecordState(request.scope, request.key, request.version, request.payload, expires, mark), None)
 
-        await self.records.change("put", self.names.record(request.scope, request.key), request.version, decide)
+        name = self.names.record(request.scope, request.key)
+        await self.records.change("put", name, request.version, decide, is_new=is_new)
 
     @bounded
     async def touch(self, scope: str, key: str, ttl: float | None, fence: int | None) -> bool:
@@ -96,9 +100,9 @@ class S3Records(S3Listings):
         return found
 
     async def put_many(self, requests: Sequence[PutRequest]) -> None:
-        """Write records, some beside each other."""
+        """Write records, some beside each other, each first as if there were none: most of many are new."""
         with self.bucket.in_time():
-            ended = await self.bucket.each([partial(self.put, request) for request in requests])
+            ended = await self.bucket.each([partial(self._put, request, is_new=True) for request in requests])
         _raise_first(ended, [request.key for request, end in zip(requests, ended, strict=True) if end is None])
 
     async def delete_many(self, scope: str, keys: Sequence[str]) -> int:

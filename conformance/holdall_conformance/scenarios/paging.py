@@ -51,18 +51,19 @@ _EDGES += [
 
 @scenario("paging.many-keys", level="full")
 def many_keys(harness: Harness) -> None:
-    """2,500 keys are listed all, once and in order, with limits from 7 to 50,000."""
+    """2,100 keys are listed all, once and in order, with limits from 7 to 50,000."""
     store, scope = harness.store, harness.new_scope()
-    keys = [f"{number * 7919 % 2500:05}" for number in range(2500)]
+    keys = [f"{number * 7919 % 2100:05}" for number in range(2100)]
     fill(store, scope, {key: key for key in keys})
     keys.sort()
-    for limit in (7, 999, 1000, 1001, 2499, 2500, 2501, 50_000):
+    for limit in (7, 999, 1000, 1001, 2099, 2100, 2101, 50_000):
         assert list(all_items(store.keys, scope, limit=limit)) == keys, limit
-    for limit in (100, 2500, 50_000):
-        found = all_items(store.scan, scope, limit=limit)
-        assert [(record.key, record.value) for record in found] == list(zip(keys, keys, strict=True)), limit
+    found = list(all_items(store.scan, scope, limit=50_000))
+    assert [(record.key, record.value) for record in found] == list(zip(keys, keys, strict=True))
+    for limit in (7, 1000):
+        assert list(all_items(store.scan, scope, "01", limit=limit)) == found[1000:2000], limit
     assert list(store.iter_keys(scope)) == keys
-    assert [record.key for record in store.iter_records(scope)] == keys
+    assert [record.key for record in store.iter_records(scope, "00")] == keys[:1000]
 
 
 @scenario("paging.limits-kept")
@@ -111,7 +112,7 @@ def code_point_order(harness: Harness) -> None:
     for name in names:
         store.append(scope, name, [0])
         store.put(scope + name, "k", 0)
-    for limit in (1, 7, 1000):
+    for limit in (1, 1000):
         assert list(all_items(store.keys, scope, limit=limit)) == sorted(names)
         assert list(all_items(store.logs, scope, limit=limit)) == sorted(names)
         found = list(all_items(store.scopes, scope, limit=limit))

@@ -58,8 +58,7 @@ def many_log_scopes(harness: Harness) -> None:
         listings.append(store.scopes)
     for listing in listings:
         assert _paged(listing, base) == names
-        for limit in (300, 1000, 50_000):
-            assert list(all_items(listing, base, limit=limit)) == names, f"limit {limit}"
+        assert list(all_items(listing, base, limit=50_000)) == names
 
 
 def _check_cursors(listing: Callable[..., list[str]], base: str) -> None:

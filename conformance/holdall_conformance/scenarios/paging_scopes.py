@@ -25,7 +25,11 @@ def scopes_once_each(harness: Harness) -> None:
     store, base = harness.store, harness.new_scope()
     names = [f"{base}{number:03}" for number in range(60)]
     for number, name in enumerate(names):
-        fill(store, name, {f"k{index}": index for index in range(1 + number * 7 % 120)})
+        fill(
+            store,
+            name,
+            {f"k{index}": index for index in range(1 + (number * 7 % 120 if number % 4 == 1 else number % 3))},
+        )
     for limit in (1, 7, 59, 60, 61, 50_000):
         assert _record_scopes(harness, base, limit) == names, f"limit {limit}"
     assert everything(store.scopes, base, after=names[30]) == names[31:]

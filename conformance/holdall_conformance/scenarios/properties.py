@@ -20,16 +20,21 @@ from holdall_conformance.scenarios.support import (
     values_of,
 )
 
-_FEW, _MANY = 5, 30
+_FEW, _SOME, _MANY = 5, 12, 30
 _STEPS = 25
 _MOST_TEXT = 20
 
 _texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=_MOST_TEXT)
 
 
+def _most(harness: Harness) -> int:
+    """Return how many examples to try at level full: fewer where each call crosses a network."""
+    return _SOME if harness.capabilities.cross_host else _MANY
+
+
 def _settings(harness: Harness, steps: int = _STEPS) -> settings:
     return settings(
-        max_examples=harness.scaled(_FEW if harness.level == "base" else _MANY),
+        max_examples=harness.scaled(_FEW if harness.level == "base" else _most(harness)),
         stateful_step_count=steps,
         database=None,
         deadline=None,
