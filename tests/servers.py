@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import signal
 
 from tests.server_kinds.common import Unobtainable, free_port
@@ -64,7 +65,7 @@ def main() -> None:
 
 
 def _tell(name: str, url: str) -> None:
-    print(f"export HOLDALL_TEST_{name.upper()}_URL={url}", flush=True)
+    print(f"export HOLDALL_TEST_{name.upper()}_URL={shlex.quote(url)}", flush=True)
 
 
 if __name__ == "__main__":
