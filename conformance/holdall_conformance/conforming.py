@@ -31,12 +31,14 @@ class _Conformance:
         level: "base" or "full".
         sides: "sync", "async" or both, as tests of their own; by default each test tries what `open` gives.
         groups: the groups to run; empty for all.
+        effort: how much to do of what can be done more or less often, 1 for the usual.
 
     """
 
     level: ClassVar[Level] = "full"
     sides: ClassVar[Sequence[Side]] = ()
     groups: ClassVar[Sequence[str]] = ()
+    effort: ClassVar[float] = 1.0
 
     def open(self, tmp_path: Path) -> Any:
         """Open one more handle on the same storage; called again for every further handle and child process.
@@ -89,7 +91,7 @@ class _Conformance:
                 source,
                 asynchronous=asynchronous,
                 level=pytestconfig.getoption("--holdall-level") or self.level,
-                effort=float(pytestconfig.getoption("--holdall-effort") or 1.0),
+                effort=self.effort * float(pytestconfig.getoption("--holdall-effort") or 1.0),
                 seed=seed,
                 absent=self._absent(source, asynchronous=asynchronous),
             )
@@ -133,6 +135,7 @@ class StoreConformance(_Conformance):
         level: "base" or "full".
         sides: "sync", "async" or both, as tests of their own; by default each test tries what `open` gives.
         groups: the groups to run; empty for all.
+        effort: how much to do of what can be done more or less often, 1 for the usual.
 
     """
 

@@ -17,6 +17,7 @@ class OnServer(StoreConformance):
     """The clauses on a table of the test's own."""
 
     sides = ("sync", "async")
+    effort = 0.25  # each request costs a millisecond of a processor, here and there
     server_url: str
 
     def source(self, config: pytest.Config, tmp_path: Path) -> Source:

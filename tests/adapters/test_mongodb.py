@@ -22,6 +22,7 @@ class OnServer(StoreConformance):
     """The clauses on a database of the test's own."""
 
     sides = ("sync", "async")
+    effort = 0.5  # the server that pip brings is slow
     server_url: str
 
     def source(self, config: pytest.Config, tmp_path: Path) -> Source:

@@ -33,3 +33,4 @@ class TestPostgres(OnServer):
 
 class TestPostgresThroughPgBouncer(OnServer):
     url_fixture = "pgbouncer_url"
+    effort = 0.5

@@ -12,6 +12,7 @@ from holdall_conformance.sources import Source, UrlSource
 
 class TestS3(StoreConformance):
     sides = ("sync", "async")
+    effort = 0.25  # each request costs a millisecond of a processor, here and there
     server_url: str
 
     @pytest.fixture(autouse=True)

@@ -62,21 +62,25 @@ def new_file(path: Path, *, force: bool) -> Generator[IO[bytes]]:
     with unusable_file(path):
         place = path.resolve()
         _remove_leftovers(place)
-        beside, number = _make_beside(place)
+    made: list[Path] = []  # each before it is made: a signal may come between any two steps
     try:
+        with unusable_file(path):
+            beside, number = _make_beside(place, made)
         with open(number, "wb") as file:  # noqa: PTH123 - a descriptor, so that nobody sees it with another mode
             yield file
             file.flush()
             os.fsync(file.fileno())
             _put_in_place(beside, place, path, force=force)
     finally:
-        beside.unlink(missing_ok=True)
+        for each in made:
+            each.unlink(missing_ok=True)
 
 
-def _make_beside(place: Path) -> tuple[Path, int]:
+def _make_beside(place: Path, made: list[Path]) -> tuple[Path, int]:
     """Make the file under its other name, and lock it as long as it is open: what nobody holds, nobody writes."""
     while True:
         beside = place.with_name(f"{_start_of(place)}{secrets.token_hex(_RANDOM)}{_SUFFIX}")
+        made.append(beside)
         number = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         if _is_locked(number) and _is_still_there(beside, number):
             return beside, number
