@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from holdall.errors import HoldallError
 from holdall.sessions.shapes import is_list, is_map
@@ -74,8 +74,7 @@ def _json(value: Any) -> Any:
     if is_map(value):
         return _map(value)
     if isinstance(value, list | tuple):
-        parts: Iterable[Any] = value
-        return [_json(each) for each in parts]
+        return [_json(each) for each in cast("Iterable[Any]", value)]
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise InvalidChange("not_serializable", f"JSON cannot hold {value!r}")
