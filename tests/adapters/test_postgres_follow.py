@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -145,3 +146,28 @@ def test_a_follower_goes_on_when_its_connection_is_ended(watched):
         threading.Event().wait(0.1)
     store.append("s", "log", [2])
     assert follower.join() == [1, 2]
+
+
+@pytest.mark.parametrize("length", [31, 32, 40])
+def test_the_longest_prefix_does_not_break_appends_that_somebody_follows(postgres_database, length):
+    """A channel has the prefix in its name, and Postgres takes no more than 63 bytes of it."""
+    url = f"{postgres_database}?prefix={'p' * (length - 1)}_"
+    found = []
+    with holdall.open_store(url) as store, holdall.open_store(url) as other:
+        store.append("s", "log", [0])
+
+        def follow():
+            for entry in other.follow("s", "log", timeout=20):
+                found.append(entry.value)
+                if entry.value == 2:
+                    return
+
+        thread = threading.Thread(target=follow)
+        thread.start()
+        while not found:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        for number in (1, 2):
+            store.append("s", "log", [number])
+        thread.join(30)
+    assert found == [0, 1, 2]

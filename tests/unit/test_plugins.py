@@ -189,6 +189,8 @@ def test_stores_are_wrapped_and_operations_observed(install):
         @hookimpl
         def holdall_operation(self, operation):
             assert operation.duration >= 0
+            if operation.adapter != "memory":
+                return  # of what tests before have left behind in threads
             self.seen.append((operation.name, operation.adapter, operation.scope, operation.outcome))
             raise RuntimeError("an observer that fails")
 

@@ -66,5 +66,9 @@ class ServerClock:
         now = self._environment.boot_time()
         return now + self._high + self._age(now)
 
+    def about(self) -> float | None:
+        """Return what the server's time is about, in seconds since 1970; None as long as it has not told it."""
+        return (self.earliest() + self.latest()) / 2 if self.known else None
+
     def _age(self, now: float) -> float:
         return _DRIFT * max(0.0, now - self._at)

@@ -113,11 +113,15 @@ class DynamoLock:
     @bounded
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
+        with self.table.in_time(request.timeout):
+            return await self._renew(request, ttl)
+
+    async def _renew(self, request: LeaseRequest, ttl: float) -> bool:
         sent, mine = self._environment.boot_time(), self._environment.new_id()
         await self._clear_sight()
         change = self._held(request).set("seen", S(mine)).set("ttl_s", N(float(ttl)))
         change.set("exp", N(self._times.now() + ttl))
-        with self.table.in_time(request.timeout), Unsettled("renew") as settling:
+        with Unsettled("renew") as settling:
             for _ in range(ATTEMPTS):
                 try:
                     await self.table.update(names.lease(request.key), change)

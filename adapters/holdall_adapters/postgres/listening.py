@@ -65,7 +65,7 @@ class Listeners:
         self._environment = environment
         self._timeout = timeout
         self._head_of = head_of
-        self._prefix = tables.prefix
+        self._channel = tables.channel
         self._idle: list[_Listener] = []
         self._all: set[_Listener] = set()
         self._closed = False
@@ -144,7 +144,7 @@ class Listeners:
         listener = _Listener(connection, log, self._environment.new_id())
         self._all.add(listener)
         try:
-            await self._ways.execute(connection, f'LISTEN "{self._prefix}{log.hex()}"', {})
+            await self._ways.execute(connection, f'LISTEN "{self._channel}{log.hex()}"', {})
         except BaseException:
             self._discard(listener)
             raise

@@ -114,7 +114,7 @@ class LogStatements:
             FROM head, {_LINES}){remember if batch else ""}
             SELECT first, length, incarnation, CASE WHEN EXISTS (SELECT FROM {self._tables.followers}
                 WHERE log = %(log)s AND until > clock_timestamp())
-                THEN pg_notify({self._tables.channel} || encode(%(log)s, 'hex'), '') END FROM head"""
+                THEN pg_notify('{self._tables.channel}' || encode(%(log)s, 'hex'), '') END FROM head"""
 
     @functools.cached_property
     def restore(self) -> str:

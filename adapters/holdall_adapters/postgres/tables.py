@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from holdall.errors import ConfigError
@@ -9,7 +10,15 @@ from holdall.errors import ConfigError
 __all__ = ["Tables"]
 
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+_LONGEST_CHANNEL, _SHORT_CHANNEL = 31, 20
 _NAMES = ("meta", "records", "logs", "entries", "batches", "leases", "flags", "followers")
+
+
+def _channel(prefix: str) -> str:
+    """Return how the names of channels begin: with a log's they have at most the 63 bytes that Postgres takes."""
+    if len(prefix) <= _LONGEST_CHANNEL:
+        return prefix
+    return prefix[:_SHORT_CHANNEL] + hashlib.sha256(prefix.encode()).hexdigest()[: _LONGEST_CHANNEL - _SHORT_CHANNEL]
 
 
 class Tables:
@@ -37,8 +46,7 @@ class Tables:
         self.meta, self.records, self.logs, self.entries, self.batches, self.leases, self.flags, self.followers = (
             f'"{schema}"."{prefix}{name}"' for name in _NAMES
         )
-
-        self.channel = f"'{prefix}'"
+        self.channel = _channel(prefix)
 
     def index(self, name: str) -> str:
         """Return the quoted name of an index; it lies in the schema of its table.

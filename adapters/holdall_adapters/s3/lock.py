@@ -89,6 +89,10 @@ class S3Lock:
     @bounded
     async def renew(self, request: LeaseRequest, ttl: float) -> bool:
         """Extend a lease that is live."""
+        with self.bucket.in_time(request.timeout):
+            return await self._renew(request, ttl)
+
+    async def _renew(self, request: LeaseRequest, ttl: float) -> bool:
         renewed: list[LeaseState] = []
         sent = self._environment.boot_time()
         await self._clear_sight()
@@ -101,8 +105,7 @@ class S3Lock:
             return Write(renewed[-1], result=True)
 
         mine, name = self._environment.new_id(), self._names.lease(request.key)
-        with self.bucket.in_time(request.timeout):
-            is_renewed = bool(await self._leases.change("renew", name, mine, decide))
+        is_renewed = bool(await self._leases.change("renew", name, mine, decide))
         if is_renewed:
             self._watching.wrote(request.key, _write_of(renewed[-1]), sent)
         return is_renewed

@@ -65,7 +65,7 @@ class Client:
             self._made[self._making.timeout] = made
             if made.context is not None:
                 mind(made.client)
-                sign_by(made.client, self._server_time)
+                sign_by(made.client, self._clock.about)
             return
         self._blocking(self._making.timeout)
 
@@ -79,13 +79,9 @@ class Client:
             with self._making_one:
                 found = self._made.get(timeout) or self._making.make(timeout)
                 if found.context is not None and timeout not in self._made:
-                    sign_by(found.client, self._server_time)
+                    sign_by(found.client, self._clock.about)
                 self._made[timeout] = found
         return found.client
-
-    def _server_time(self) -> float | None:
-        """Return the server's time in seconds since 1970, about, if it is known."""
-        return (self._clock.earliest() + self._clock.latest()) / 2 if self._clock.known else None
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, writing: bool, timeout: float | None = None

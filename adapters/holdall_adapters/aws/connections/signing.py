@@ -27,7 +27,8 @@ def sign_by(client: Any, now: Callable[[], float | None]) -> None:
 
     Args:
         client: a client of boto3 or aiobotocore.
-        now: returns the server's time in seconds since 1970, or None as long as it is not known.
+        now: returns the server's time in seconds since 1970, or None as long as it is not known; it must not lead to
+            the client, which would outlive whoever throws it away.
 
     """
 
