@@ -40,6 +40,8 @@ def _close(http: Any, pid: int) -> None:
             for waiting in list(connector._conns.values()):  # noqa: SLF001 - as above
                 for protocol, _ in waiting:
                     _close_socket(protocol.transport)
+            for protocol in list(connector._acquired):  # noqa: SLF001 - as above
+                _close_socket(protocol.transport)  # of a request that ended with its loop
             connector._conns.clear()  # noqa: SLF001 - as above
             connector._closed = True  # noqa: SLF001 - as above
 
