@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from holdall.errors import StoreTimeout
 from holdall_adapters.aws.connections.together import together
@@ -45,6 +45,36 @@ def bounded(method: Method) -> Method:
     return cast("Method", run)
 
 
+class Turns:
+    """The numbers of tries, with pauses once some have failed, in which others get their turn.
+
+    The pauses stay short: long ones would only let those go first who come anew, and have waited for nothing yet. It is
+    no generator, since an event loop would keep one that is left early, and with it the client, until later.
+
+    Args:
+        environment: has sleeping and randomness.
+
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._turn = -1
+
+    def __aiter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __anext__(self) -> int:
+        """Return the next number, after a pause."""
+        self._turn += 1
+        if self._turn >= _TURNS:
+            raise StopAsyncIteration
+        if self._turn > _AT_ONCE:
+            delay = min(_LAST_PAUSE, _FIRST_PAUSE * 2 ** min(self._turn - _AT_ONCE, 8))
+            await self._environment.sleep(delay * self._environment.random())
+        return self._turn
+
+
 class Service:
     """A service.
 
@@ -75,16 +105,9 @@ class Service:
         finally:
             _deadline.reset(token)
 
-    async def turns(self) -> AsyncIterator[int]:
-        """Give the numbers of tries, with pauses once some have failed, in which others get their turn.
-
-        The pauses stay short: long ones would only let those go first who come anew, and have waited for nothing yet.
-        """
-        for turn in range(_TURNS):
-            yield turn
-            if turn >= _AT_ONCE:
-                delay = min(_LAST_PAUSE, _FIRST_PAUSE * 2 ** min(turn - _AT_ONCE, 8))
-                await self.environment.sleep(delay * self.environment.random())
+    def turns(self) -> Turns:
+        """Return the numbers of tries, with pauses once some have failed."""
+        return Turns(self.environment)
 
     async def call(self, name: str, *, writing: bool, **arguments: Any) -> dict[str, Any]:
         """Run one request, again where the service asks for that.
