@@ -8,7 +8,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from aiobotocore.session import AioSession
 
 import holdall
 from holdall import ABSENT, ConfigError, Unavailable
@@ -20,6 +19,7 @@ from tests.adapters.dynamodb_tools import other_table, table_of
 from tests.adapters.handles import KINDS, opened
 from tests.server_kinds.common import free_port
 
+AioSession = pytest.importorskip("aiobotocore.session").AioSession
 PROCESSES = 8
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from aiobotocore.session import AioSession
 
 import holdall
 from holdall import ABSENT, ConfigError, Unavailable
@@ -22,6 +21,7 @@ from tests.adapters.handles import KINDS, opened
 from tests.adapters.s3_tools import bucket_of, names_in, other_prefix, prefix_of
 from tests.servers import free_port, moto_s3
 
+AioSession = pytest.importorskip("aiobotocore.session").AioSession
 PROCESSES = 8
 
 
