@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 
 import pytest
 
@@ -33,6 +34,43 @@ def test_a_client(url):
         with holdall.open_store(url, client=client) as store, holdall.open_lock(store) as lock:
             use(store, lock)
         assert client.admin.command("ping")["ok"] == 1
+
+
+def elsewhere(url):
+    """Return a URL whose server is not there, and what a client of the right one is made with."""
+    place, _, options = url.partition("?")
+    address, _, database = place.removeprefix("mongodb://").rpartition("/")
+    host, _, port = address.rpartition(":")
+    return f"mongodb://nowhere.invalid/{database}?{options}", {
+        "host": host,
+        "port": int(port),
+        "directConnection": True,
+    }
+
+
+def test_leases_are_renewed_by_what_the_client_was_made_with_and_not_by_the_url(url):
+    other, made_with = elsewhere(url)
+    with (
+        pymongo.MongoClient(**made_with, retryWrites=False) as client,
+        holdall.open_lock(other, client=client) as lock,
+        lock.hold("k", ttl=1, heartbeat=0.1) as hold,
+    ):
+        time.sleep(1.5)
+        assert not hold.lost
+
+
+def test_so_are_those_of_a_client_that_suspends(url):
+    async def main():
+        other, made_with = elsewhere(url)
+        async with (
+            pymongo.AsyncMongoClient(**made_with, retryWrites=False) as client,
+            holdall.open_async_lock(other, client=client) as lock,
+            lock.hold("k", ttl=1, heartbeat=0.1) as hold,
+        ):
+            await asyncio.sleep(1.5)
+            assert not hold.lost
+
+    asyncio.run(main())
 
 
 def test_a_client_that_suspends(url):

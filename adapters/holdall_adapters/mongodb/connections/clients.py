@@ -89,7 +89,8 @@ def make_sibling(pymongo: Any, client: Any, address: str, settings: Mapping[str,
         timeout: seconds that bound every command.
 
     """
-    inner = getattr(client, "delegate", client)  # of Motor
+    is_of_motor = "AsyncIOMotorClient" in {kind.__name__ for kind in type(client).__mro__}
+    inner = client.delegate if is_of_motor else client  # others take every name for one of a database
     made_with = getattr(inner, "_init_kwargs", None)
     if not isinstance(made_with, dict):
         return make_client(pymongo, address, settings, timeout, suspending=False)
