@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import types
 
 import pytest
 
 import holdall
 from holdall import ConfigError, Unavailable
+from holdall_adapters.postgres.connections.lent import LentPool
 from holdall_adapters.postgres.connections.pools import MOST_CONNECTIONS
 from tests.adapters.crowds import MANY, ROUNDS, counted_in_tasks, counted_in_threads, use, use_suspending
 from tests.adapters.handles import KINDS
@@ -252,3 +254,54 @@ def test_a_pool_of_the_callers_that_is_used_up_is_told_in_time(url, kind):
         with pool.connection(), pytest.raises(Unavailable, match="no connection"):
             store.get("s", "k")
         assert store.get("s", "k").value == 0
+
+
+@pytest.mark.parametrize("rows", ["dict_row", "namedtuple_row", "scalar_row"])
+@pytest.mark.parametrize("cursor", ["Cursor", "ClientCursor", "RawCursor"])
+def test_the_rows_and_cursors_of_a_connection_that_is_lent_do_not_matter(url, rows, cursor):
+    factory = getattr(psycopg.rows, rows)
+    with psycopg.connect(url, row_factory=factory, cursor_factory=getattr(psycopg, cursor)) as connection:
+        with holdall.open_store(url, client=connection) as store, holdall.open_lock(store) as lock:
+            use(store, lock)
+        assert connection.row_factory is factory
+
+
+@pytest.mark.parametrize("cursor", ["AsyncCursor", "AsyncClientCursor", "AsyncRawCursor"])
+def test_nor_do_those_of_one_that_suspends(url, cursor):
+    async def main():
+        kind = getattr(psycopg, cursor)
+        row_factory = psycopg.rows.dict_row
+        async with (
+            await psycopg.AsyncConnection.connect(url, row_factory=row_factory, cursor_factory=kind) as connection,
+            holdall.open_async_store(url, client=connection) as store,
+            holdall.open_async_lock(store) as lock,
+        ):
+            await use_suspending(store, lock)
+
+    asyncio.run(main())
+
+
+def test_a_cancel_at_the_very_end_of_the_switch_to_autocommit_is_undone():
+    """As where a task is cancelled while the switch is done, but not yet told."""
+
+    class Cancelled:
+        closed, autocommit = False, False
+        pgconn = types.SimpleNamespace(transaction_status=0)
+
+        async def set_autocommit(self, value):
+            self.autocommit = value
+            if value:
+                raise asyncio.CancelledError
+
+    class Pool:
+        given = Cancelled()
+
+        async def getconn(self, timeout):
+            return self.given
+
+        async def putconn(self, connection):
+            assert connection is self.given
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(LentPool(Pool(), lambda: 0.0).take(1.0))
+    assert Pool.given.autocommit is False

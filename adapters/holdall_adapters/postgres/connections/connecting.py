@@ -116,16 +116,20 @@ class Blocking(Connector):
             self.note(connection, connection.execute(*self.greeting(connection)).fetchone())
         return connection
 
+    def _cursor(self, connection: Any) -> Any:
+        """Return a plain cursor, whatever kind and rows a connection of the caller's is set to."""
+        return self.psycopg.Cursor(connection, row_factory=self.psycopg.rows.tuple_row)
+
     async def execute(self, connection: Any, statement: str, parameters: Mapping[str, Any]) -> list[_Row]:
         """Run a statement, and return its rows."""
-        cursor = connection.execute(statement, parameters, binary=True)
+        cursor = self._cursor(connection).execute(statement, parameters, binary=True)
         return cursor.fetchall() if cursor.description else []
 
     async def execute_all(self, connection: Any, statements: Sequence[Statement]) -> list[list[_Row]]:
         """Run statements in one round trip, and return the rows of each; behind one that fails, none is run."""
         cursors: list[Any] = []
         with _first_failure() as failure, connection.pipeline(), failure:
-            cursors = [connection.execute(statement, given, binary=True) for statement, given in statements]
+            cursors = [self._cursor(connection).execute(*each, binary=True) for each in statements]
         return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     async def hear(self, connection: Any, seconds: float) -> None:
@@ -152,9 +156,13 @@ class Suspending(Connector):
             self.note(connection, await cursor.fetchone())
         return connection
 
+    def _cursor(self, connection: Any) -> Any:
+        """Return a plain cursor, whatever kind and rows a connection of the caller's is set to."""
+        return self.psycopg.AsyncCursor(connection, row_factory=self.psycopg.rows.tuple_row)
+
     async def execute(self, connection: Any, statement: str, parameters: Mapping[str, Any]) -> list[_Row]:
         """Run a statement, and return its rows."""
-        cursor = await connection.execute(statement, parameters, binary=True)
+        cursor = await self._cursor(connection).execute(statement, parameters, binary=True)
         return await cursor.fetchall() if cursor.description else []
 
     async def execute_all(self, connection: Any, statements: Sequence[Statement]) -> list[list[_Row]]:
@@ -164,7 +172,7 @@ class Suspending(Connector):
             async with connection.pipeline():
                 with failure:
                     for statement, given in statements:
-                        cursors.append(await connection.execute(statement, given, binary=True))
+                        cursors.append(await self._cursor(connection).execute(statement, given, binary=True))
         return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     async def hear(self, connection: Any, seconds: float) -> None:

@@ -29,12 +29,18 @@ async def _switch(connection: Any) -> None:
         ConfigError: a transaction is open on it.
 
     """
+    setattr(connection, _MANUAL, False)
     if not connection.closed and connection.pgconn.transaction_status != _IDLE:
         message = "a transaction of yours is open on the connection that holdall was given: end it first"
         raise ConfigError(message)
     setattr(connection, _MANUAL, not connection.autocommit)
-    if not connection.autocommit:
+    if connection.autocommit:
+        return
+    try:
         await awaited(connection.set_autocommit(True))
+    except BaseException:  # cancelled, perhaps when that was done already
+        await _switch_back(connection)
+        raise
 
 
 async def _switch_back(connection: Any) -> None:
