@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import urllib.parse
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator
@@ -14,8 +13,10 @@ from typing import Any
 import pytest
 
 from tests import servers
+from tests.adapters.dynamodb_tools import other_table, table_of
+from tests.adapters.s3_tools import other_prefix
 
-_SHARED = ("cancelling", "clocks", "crowds", "followers", "names", "refusals")
+_SHARED = ("cancelling", "clocks", "crowds", "followers", "names", "openers", "refusals")
 pytest.register_assert_rewrite(*(f"tests.adapters.{name}" for name in _SHARED))
 
 
@@ -84,20 +85,13 @@ def undated_dynamodb_url(given: Given, started: ExitStack) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _table_of_its_own(url: str) -> Generator[str]:
-    import boto3  # noqa: PLC0415 - most runs of tests need no driver
+    from tests.adapters.aws_tools import bare_client  # noqa: PLC0415 - most runs of tests need no driver
 
-    name, (_, _, options) = f"test_{uuid.uuid4().hex}", url.partition("?")
-    yield f"dynamodb://{name}?{options}"
-    known = dict(urllib.parse.parse_qsl(options))
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=known.get("endpoint_url"),
-        region_name=known.get("region"),
-        aws_access_key_id=known.get("access_key_id"),
-        aws_secret_access_key=known.get("secret_access_key"),
-    )
+    own = other_table(url)
+    yield own
+    client = bare_client(own)
     with contextlib.suppress(client.exceptions.ResourceNotFoundException):
-        client.delete_table(TableName=name)
+        client.delete_table(TableName=table_of(own))
     client.close()
 
 
@@ -125,8 +119,7 @@ def s3_url(given: Given, started: ExitStack) -> Iterator[str]:
 @pytest.fixture
 def s3_prefix(s3_url: str) -> str:
     """The URL of an empty prefix of the test's own, in a bucket."""
-    place, _, options = s3_url.partition("?")
-    return f"{place.rstrip('/')}/test-{uuid.uuid4().hex}?{options}"
+    return other_prefix(s3_url)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from botocore.config import Config
 
 import holdall
 
-__all__ = ["Broken", "Counting", "arguments_of", "bare_client", "watched"]
+__all__ = ["Broken", "Counting", "arguments_of", "bare_client", "service_of", "watched"]
 
 _NOT_COUNTED = ("Table", "Tables", "TimeToLive")
 

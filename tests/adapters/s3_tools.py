@@ -20,9 +20,10 @@ def prefix_of(url: str) -> str:
 
 
 def other_prefix(url: str, **options: str) -> str:
-    """Return a URL of a prefix of its own in the same bucket, with further options."""
+    """Return a URL of a prefix of its own below the place of another, with further options."""
+    place, _, given = url.partition("?")
     more = "".join(f"&{name}={value}" for name, value in options.items())
-    return f"s3://{bucket_of(url)}/test-{uuid.uuid4().hex}?{url.partition('?')[2]}{more}"
+    return f"{place.rstrip('/')}/test-{uuid.uuid4().hex}?{given}{more}"
 
 
 def names_in(client: Any, url: str) -> list[str]:

@@ -11,46 +11,16 @@ import pytest
 import holdall
 from holdall import ABSENT, ConfigError
 from holdall_adapters.postgres.store import PostgresStore
-from holdall_conformance.children import Children, soon, wait_until
-from holdall_conformance.harness import Harness
 from tests import servers
 from tests.adapters.handles import KINDS, opened
+from tests.adapters.openers import open_at_once
 
 psycopg = pytest.importorskip("psycopg")
-
-PROCESSES = 8
-
-
-def open_and_write(parent, harness, url, name):
-    """In a child process: open a database at the moment the parent names, and write to it at once."""
-    parent.say("ready")
-    wait_until(parent.hear())
-    try:
-        with holdall.open_store(url) as store, holdall.open_lock(url) as lock:
-            store.put("s", name, name, expect=ABSENT)
-            store.append("s", "log", [name])
-            lock.release(lock.acquire(name, timeout=0))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
-        parent.say(repr(error))
-    else:
-        parent.say("")
 
 
 @pytest.mark.parametrize("options", ["", "?schema=own_schema&prefix=own_"])
 def test_eight_processes_open_an_empty_database_at_once(postgres_database, options):
-    url = postgres_database + options
-    with Children(Harness(url)) as children:
-        target = "tests.adapters.test_postgres_opening:open_and_write"
-        openers = [children.start(target, url, f"process-{number}") for number in range(PROCESSES)]
-        assert [opener.hear() for opener in openers] == ["ready"] * PROCESSES
-        moment = soon()
-        for opener in openers:
-            opener.say(moment)
-        assert [opener.hear() for opener in openers] == [""] * PROCESSES
-        for opener in openers:
-            opener.finish()
-    with holdall.open_store(url) as store:
-        assert len(list(store.iter_keys("s"))) == len(store.read("s", "log")) == PROCESSES
+    open_at_once(postgres_database + options)
 
 
 def test_tables_lie_in_the_schema_and_have_the_prefix_that_were_asked_for(postgres_database):

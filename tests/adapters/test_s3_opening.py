@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-import uuid
 from pathlib import Path
 
-import boto3
 import pytest
 
 import holdall
-from holdall import ABSENT, ConfigError, Unavailable
+from holdall import ConfigError
 from holdall_adapters.s3 import OPTIONS
 from holdall_adapters.s3.connections import probed
-from holdall_conformance.children import Children, soon, wait_until
-from holdall_conformance.harness import Harness
-from tests.adapters.aws_tools import Broken, arguments_of, bare_client, watched
+from tests.adapters.aws_tools import Broken, bare_client, watched
 from tests.adapters.handles import KINDS, opened
+from tests.adapters.openers import open_at_once
 from tests.adapters.s3_tools import bucket_of, names_in, other_prefix, prefix_of
-from tests.servers import free_port, moto_s3
-
-AioSession = pytest.importorskip("aiobotocore.session").AioSession
-PROCESSES = 8
+from tests.servers import moto_s3
 
 
 @pytest.fixture
@@ -45,34 +38,8 @@ def untried(monkeypatch):
     monkeypatch.setattr(probed, "_probed", set())
 
 
-def open_and_write(parent, harness, url, name):
-    """In a child process: open a prefix at the moment the parent names, and write to it at once."""
-    parent.say("ready")
-    wait_until(parent.hear())
-    try:
-        with holdall.open_store(url) as store, holdall.open_lock(url) as lock:
-            store.put("s", name, name, expect=ABSENT)
-            store.append("s", "log", [name])
-            lock.release(lock.acquire(name, timeout=0))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
-        parent.say(repr(error))
-    else:
-        parent.say("")
-
-
 def test_eight_processes_begin_a_storage_at_once(s3_prefix):
-    with Children(Harness(s3_prefix)) as children:
-        target = "tests.adapters.test_s3_opening:open_and_write"
-        openers = [children.start(target, s3_prefix, f"process-{number}") for number in range(PROCESSES)]
-        assert [opener.hear() for opener in openers] == ["ready"] * PROCESSES
-        moment = soon()
-        for opener in openers:
-            opener.say(moment)
-        assert [opener.hear() for opener in openers] == [""] * PROCESSES
-        for opener in openers:
-            opener.finish()
-    with holdall.open_store(s3_prefix) as store:
-        assert len(list(store.iter_keys("s"))) == len(store.read("s", "log")) == PROCESSES
+    open_at_once(s3_prefix)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -183,76 +150,12 @@ def test_what_a_url_must_not_say_is_told(url, hint):
         holdall.open_store(url)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_server_that_is_not_there_is_unavailable_in_time_and_the_secret_is_not_shown(kind):
-    url = f"s3://bucket/prefix?endpoint_url=http://127.0.0.1:{free_port()}&region=x-1&access_key_id=a"
-    began = time.monotonic()
-    with pytest.raises(Unavailable) as caught, opened(kind, f"{url}&secret_access_key=hush-hush", timeout=2):
-        pass
-    assert time.monotonic() - began < 5
-    assert "hush" not in f"{caught.value!r} {caught.value} {caught.value.__cause__!r}"
-
-
 def test_a_bucket_in_another_region_is_told(s3_prefix):
     broken = Broken()
     with watched(s3_prefix, broken.watch) as handles:
         broken.errors = [(301, "PermanentRedirect")] * 3
         with pytest.raises(ConfigError, match="region="):
             handles.store.get("s", "k")
-
-
-def test_a_client_or_session_of_the_caller_is_used_and_stays_open(s3_prefix):
-    client, arguments = bare_client(s3_prefix), arguments_of(s3_prefix)
-    names = {"region_name", "aws_access_key_id", "aws_secret_access_key"}
-    session = boto3.session.Session(**{name: value for name, value in arguments.items() if name in names})
-    for given in (client, session):
-        with holdall.open_store(s3_prefix, client=given) as store:
-            store.put("client", "k", 1)
-            with holdall.open_lock(store) as lock, lock.hold(uuid.uuid4().hex, ttl=5, heartbeat=0.2) as hold:
-                time.sleep(0.7)
-                assert not hold.lost
-    assert client.list_buckets()["Buckets"]
-    client.close()
-
-
-def test_an_asynchronous_client_or_session_of_the_caller_is_used_and_stays_open(s3_prefix):
-    async def use(given):
-        async with holdall.open_async_store(s3_prefix, client=given) as store:
-            await store.put("client", "k", "x" * 1_500_000)
-            async with (
-                holdall.open_async_lock(store) as lock,
-                lock.hold(uuid.uuid4().hex, ttl=5, heartbeat=0.2) as hold,
-            ):
-                await asyncio.sleep(0.7)
-                assert not hold.lost
-
-    async def both():
-        session = AioSession()
-        async with session.create_client("s3", **arguments_of(s3_prefix)) as client:
-            await use(client)
-            await use(session)
-            assert (await client.list_buckets())["Buckets"]
-
-    asyncio.run(both())
-
-
-def test_clients_of_the_other_side_or_service_are_refused(s3_prefix):
-    arguments = arguments_of(s3_prefix)
-    blocking, tables = bare_client(s3_prefix), boto3.session.Session().client("dynamodb", **arguments)
-
-    async def cross():
-        async with AioSession().create_client("s3", **arguments) as client:
-            with pytest.raises(ConfigError, match="boto3"):
-                holdall.open_store(s3_prefix, client=client)
-        with pytest.raises(ConfigError, match="aiobotocore"):
-            await holdall.open_async_store(s3_prefix, client=blocking).ping()
-
-    asyncio.run(cross())
-    for given in (tables, object()):
-        with pytest.raises(ConfigError, match="s3"):
-            holdall.open_store(s3_prefix, client=given)
-    blocking.close()
-    tables.close()
 
 
 def test_every_option_is_on_the_page():

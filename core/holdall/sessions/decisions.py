@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdall.errors import HoldallError
 from holdall.sessions.audit import audit
+from holdall.sessions.errors import SessionError
 
 __all__ = ["ApprovalRefused", "decision_of"]
 
 
-class ApprovalRefused(HoldallError, ValueError):
+class ApprovalRefused(SessionError):
     """A call cannot be approved or denied any more, or nobody was asked about it.
 
     Args:
@@ -19,10 +19,6 @@ class ApprovalRefused(HoldallError, ValueError):
         message: what is wrong, for a person.
 
     """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(f"{message} ({reason})")
-        self.reason = reason
 
 
 def decision_of(entries: Sequence[Any], call_id: Any, note: str | None, *, approved: bool) -> dict[str, Any] | None:

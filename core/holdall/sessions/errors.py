@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from holdall.errors import HoldallError
 
-__all__ = ["InvalidEvent", "InvalidLog", "InvalidMessage"]
+__all__ = ["InvalidEvent", "InvalidLog", "InvalidMessage", "SessionError"]
 
 
-class InvalidMessage(HoldallError, ValueError):
-    """A message cannot be read.
+class SessionError(HoldallError, ValueError):
+    """Something of a session is not as it must be.
 
     Args:
         reason: what is wrong in a word, such as "unknown_role".
@@ -21,21 +21,15 @@ class InvalidMessage(HoldallError, ValueError):
         self.reason = reason
 
 
-class InvalidEvent(HoldallError, ValueError):
-    """An event has values that do not go together.
-
-    Args:
-        reason: what is wrong in a word, such as "unknown_type".
-        message: what is wrong, for a person.
-
-    """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(f"{message} ({reason})")
-        self.reason = reason
+class InvalidMessage(SessionError):
+    """A message cannot be read."""
 
 
-class InvalidLog(HoldallError, ValueError):
+class InvalidEvent(SessionError):
+    """An event has values that do not go together."""
+
+
+class InvalidLog(SessionError):
     """A log does not tell a session: something in it contradicts what is before it, or cannot be read.
 
     Args:
@@ -47,7 +41,6 @@ class InvalidLog(HoldallError, ValueError):
     """
 
     def __init__(self, reason: str, position: int, message: str = "", detail: str | None = None) -> None:
-        super().__init__(f"entry {position}: {message or reason.replace('_', ' ')} ({reason})")
-        self.reason = reason
+        super().__init__(reason, f"entry {position}: {message or reason.replace('_', ' ')}")
         self.position = position
         self.detail = detail

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from holdall.errors import HoldallError
+from holdall.sessions.errors import SessionError
 from holdall.sessions.shapes import is_list, is_map
 
 __all__ = ["InvalidChange", "messages_of", "name_of", "names_of", "number_of", "text_of", "values_of"]
@@ -14,7 +14,7 @@ __all__ = ["InvalidChange", "messages_of", "name_of", "names_of", "number_of", "
 _BLANKS = " \t\n\v\f\r\0"
 
 
-class InvalidChange(HoldallError, ValueError):
+class InvalidChange(SessionError):
     """A record cannot be changed so; nothing was written.
 
     Args:
@@ -22,10 +22,6 @@ class InvalidChange(HoldallError, ValueError):
         message: what is wrong, for a person.
 
     """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(f"{message} ({reason})")
-        self.reason = reason
 
 
 def name_of(value: Any) -> str:

@@ -70,7 +70,7 @@ class Client:
         self._blocking(self._making.timeout)
 
     def _sends_once(self) -> bool:
-        return all(made.sends_once for made in self._made.values())
+        return all(made.sends_once for made in list(self._made.values()))
 
     def _blocking(self, timeout: float) -> Any:
         """Return a client that blocks no longer than a time, which botocore keeps for each client."""
@@ -121,15 +121,19 @@ class Client:
             return False
         if not self._making.suspending:
             with self._making_one:
-                if self._made == expired:
+                if self._uses(expired):
                     self._old += self._made.values()
                     self._made = {}
             return True
         async with self._making_another:
-            if self._made == expired:
+            if self._uses(expired):
                 self._old += self._made.values()
                 await self.open()
         return True
+
+    def _uses(self, clients: Mapping[float, Made]) -> bool:
+        """Tell whether one of certain clients is still in use."""
+        return any(self._made.get(bound) is made for bound, made in clients.items())
 
     async def _asked(self, name: str, arguments: Mapping[str, Any], bound: float, *, writing: bool) -> dict[str, Any]:
         """Send one request and return its reply, or raise what it comes to."""
